@@ -98,7 +98,7 @@ export function readStateFile<T>(path: string, empty: T, parse: (stored: never) 
 const unfinishedMs = 24 * 60 * 60 * 1000;
 
 /**
- * What interrupted commands have left, so that the same command continues. Reads the file each time, because other
+ * Records of interrupted commands, with which the same command continues. Reads the file each time, because other
  * commands may change it. Without the file, they start again.
  */
 export function openUnfinished<T>(path: string, most: number, isValid: (entry: T) => boolean) {

@@ -122,7 +122,7 @@ export const roomName = bounded(
   'Kitchen table',
 );
 
-/** What every device in a room knows of it. */
+/** The state of a room that every device in it receives. */
 export const roomState = {
   expiresAt,
   'extend?': extend,

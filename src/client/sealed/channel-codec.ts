@@ -319,7 +319,7 @@ type Range = Readonly<Record<'from' | 'to', number>>;
 const maxRanges = 1000;
 
 export function onOwnEdit(own: OwnWords, edits: readonly types.TextEdit[]): OwnWords {
-  // What would be undone is where the inserted text is now.
+  // The ranges that an undo would remove are those of the inserted text.
   return joinRanges([...onEdit(own, edits), ...invertEdits(edits, '')]);
 }
 

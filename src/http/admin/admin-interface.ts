@@ -41,7 +41,7 @@ export function startAdmin(deps: AdminDeps) {
   const connections = createConnections(activity, blocks, trustedProxies);
   const checkToken = createTokenCheck(deps.token, store.rates, clock);
   return {
-    /** What the admin endpoints use. */
+    /** For the admin endpoints. */
     operations: { admin, checkToken, addressOf: connections.addressOf, clock, log },
     connections,
     /** Resolves when the blocks of addresses are known. Until then, none is enforced. */

@@ -24,7 +24,7 @@ const { _storeHeader: storeHeader } = NodeResponse.prototype as unknown as {
   _storeHeader(this: ServerResponse, firstLines: string, headers: Headers): void;
 };
 
-/** What Node rejects in the value of a header. */
+/** Characters that Node rejects in the value of a header. */
 const invalidInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**

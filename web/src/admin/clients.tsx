@@ -1,4 +1,4 @@
-/** Who uses the server: the most active clients, blocked ranges of their addresses, and API keys. */
+/** The most active clients, blocked ranges of addresses, and API keys. */
 import { useState } from 'preact/hooks';
 import type { AdminBlockList, AdminClientList, AdminKeyList } from '../../../src/protocol/types.ts';
 import { call, formatAge, formatBytes, formatCount, formatRest, formatTime } from './api.ts';
