@@ -202,7 +202,7 @@ export const expiryWithin = ({ longestAgeMs = Number.POSITIVE_INFINITY }: CoreDe
 /** Waits for a write, and then for the expiry that it moves. */
 export async function extending<T>(deps: CoreDeps, room: Room, write: Promise<T>): Promise<T> {
   const written = await write;
-  await extendAfterWrite(deps, room);
+  if (room.extendMs !== undefined) await extendAfterWrite(deps, room);
   return written;
 }
 

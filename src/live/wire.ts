@@ -1,7 +1,8 @@
 /** The connection of a session, independent of the transport, and the messages on it: encoding, parsing, close codes. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { chain } from '../core/concurrency.ts';
-import { isLarge, stepsFor } from '../core/defence/work.ts';
+import { isLarge } from '../core/defence/work.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
@@ -172,13 +173,12 @@ export function createParseMessage(validate: Validate): ParseMessage {
   }
 
   async function parseInSteps(data: Buffer, measure: Measure): Promise<Parsed> {
-    const betweenSteps = stepsFor(data.length);
-    await betweenSteps();
+    await nextTurn();
     if (measure(() => hasTooManyValues(data))) return tooManyValues();
     const json = measure(() => data.toString('utf8'));
-    await betweenSteps();
+    await nextTurn();
     const value = measure(() => parseJson(json));
-    await betweenSteps();
+    await nextTurn();
     return measure(() => checked(value));
   }
 

@@ -204,12 +204,7 @@ export const snapshot = message('snapshot', 'The whole room.', {
   seq,
   room: objectWith({
     description: 'the room, as in the response to its GET request',
-    properties: {
-      roomId,
-      'role?': linkRole,
-      ...roomState,
-      limits: roomLimits,
-    },
+    properties: { roomId, 'role?': linkRole, ...roomState, limits: roomLimits },
     examples: [exampleRoom],
   }),
   content: text,

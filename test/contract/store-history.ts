@@ -120,6 +120,29 @@ function checkpointTests(open: OpenStore): void {
     });
   }
 
+  it('[TEXT-6] [HIST-1] keeps a text that is written again unchanged', async () => {
+    const code = await createRoom(store.rooms);
+    const limits = { checkpoints: 50, bytes: MiB };
+    for (const version of [1, 2, 3]) {
+      const edits = version === 1 ? [{ from: 0, to: 0, insert: 'same' }] : [];
+      const kept = { checkpoint: checkpoint(2, 'same'), limits, isFullText: true };
+      const append = textAppend(textEntry(version, { edits, writtenAt: start + version }), {
+        content: 'same',
+        compaction: { content: 'same', dropThrough: version, isLogEmpty: true, isUnchanged: version > 1 },
+        checkpoint: version === 3 ? kept : undefined,
+      });
+      assert.equal((await store.texts.appendText(code, append)).outcome, 'appended');
+      const { content, entries } = await storedText(store.texts, code);
+      assert.deepEqual([content, entries], [{ content: 'same', version, writtenAt: start + version }, []]);
+    }
+    assert.deepEqual(await store.texts.readCheckpoint(code, 2, start), checkpoint(2, 'same'));
+
+    await appendInsertion(store.texts, code, 4, 'not the ');
+    const { content, entries } = await storedText(store.texts, code);
+    assert.deepEqual([content.content, entries.map(({ version }) => version)], ['not the same', [4]]);
+    assert.equal(await store.texts.readEdits(code, 2, 10, start), 'no-log');
+  });
+
   it('[HIST-1] [HIST-2] returns a checkpoint of a MiB', async () => {
     const code = await createRoom(store.rooms);
     const content = '\u0000é'.repeat(MiB / 3);

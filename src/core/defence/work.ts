@@ -4,14 +4,10 @@ import { counted, PoproomError } from '../errors.ts';
 import type { ClientId, MaybePromise } from '../ports/basics.ts';
 import { noteDropped } from './garbage.ts';
 
-/** Smaller messages do not wait. */
+/** Smaller messages do not wait. Between the synchronous steps of a large one, others are served. */
 const largeBytes = 16 * 1024;
 
 export const isLarge = (bytes: number): boolean => bytes >= largeBytes;
-
-/** Call the result between the synchronous steps of a message: if it is large, others are served there. */
-export const stepsFor = (bytes: number): (() => Promise<void> | undefined) =>
-  isLarge(bytes) ? () => nextTurn() : () => undefined;
 
 /** The average rate. Small messages of other clients are handled between turns. */
 const bytesPerMs = (64 * 1024 * 1024) / 1000;
@@ -49,10 +45,10 @@ export class Turns {
     return this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
   }
 
-  run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
+  run<T>(client: ClientId, bytes: number, work: () => MaybePromise<T>): MaybePromise<T> {
     if (!isLarge(bytes) && !this.budget.isBusy(client)) return work();
     return new Promise((resolve, reject) => {
-      const turn = { client, bytes, run: () => work().then(resolve, reject) };
+      const turn = { client, bytes, run: () => Promise.try(work).then(resolve, reject) };
       const waiting = this.#waiting.get(client);
       if (waiting) waiting.push(turn);
       else this.#waiting.set(client, [turn]);

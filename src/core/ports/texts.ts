@@ -48,6 +48,8 @@ export const recentEntries = 500;
 /** Which of the old entries a log keeps: those of a recent time, as long as the log has no more than `maxBytes`. */
 export type LogRetention = { writtenSince: number; maxBytes: number };
 
+type FullTextHints = { lastRefs?: LastRefs; isLogEmpty?: boolean; isUnchanged?: boolean };
+
 /** The full text of one version and the log of later edits, which may start earlier for clients that reconnect. */
 export interface StoredText {
   /** The current text: the full text with the later edits applied. In an encrypted room, the full text itself. */
@@ -91,11 +93,10 @@ export interface TextAppend {
   content: string | undefined;
   /**
    * Stores the full text of the new version, and drops the entries through `dropThrough` from the log, possibly
-   * including this one, except those that `keep` retains. With `isLogEmpty`, a driver need not search for older entries.
+   * including this one, except those that `keep` retains. With `isLogEmpty`, a driver need not search for older entries,
+   * and with `isUnchanged`, the stored full text has the same content.
    */
-  compaction:
-    | { content: string; dropThrough: number; keep?: LogRetention; lastRefs?: LastRefs; isLogEmpty?: boolean }
-    | undefined;
+  compaction: (Pick<TextCompaction, 'content' | 'dropThrough' | 'keep'> & FullTextHints) | undefined;
   /** Stores the text before the edit, within the limits. With `isFullText`, a driver can copy the stored full text. */
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits; isFullText?: boolean } | undefined;
   /** Of a request with an idempotency key. */

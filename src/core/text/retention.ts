@@ -93,7 +93,8 @@ function planFullText({ hasStoredLog, version, lastRefs }: WorkingText, entry: T
   // The log also records who wrote a text, for the history.
   if (hasStoredLog || entry.deviceId !== undefined) return undefined;
   if (content.length > minLogBytes && !isTooLargeToLog(entry)) return undefined;
-  return { content, dropThrough: version, isLogEmpty: true, ...(lastRefs.length > 0 && { lastRefs }) };
+  const isUnchanged = entry.edits.length === 0;
+  return { content, dropThrough: version, isLogEmpty: true, isUnchanged, ...(lastRefs.length > 0 && { lastRefs }) };
 }
 
 /** The last version whose entry is dropped from memory, for a text without a stored log. */

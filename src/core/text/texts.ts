@@ -191,7 +191,7 @@ export function createTexts(
     compact: createSealedCompaction({ texts, bus, clock, charges, largestContent, loaded }),
 
     /** Replaces the text by small edits, so that the cursors of others stay in place. */
-    async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
+    replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
       const bytes = replacement.bytes ?? checkContent(content, maxReplacementBytes);
       return write(code, replacement, (text) => {

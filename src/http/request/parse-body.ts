@@ -1,10 +1,11 @@
 /** Reads bodies that are JSON or text: limited in size, in UTF-8, and valid against their schema. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { Caller } from '../../core/admission.ts';
-import { loadOnce } from '../../core/concurrency.ts';
-import { stepsFor } from '../../core/defence/work.ts';
+import { chain, loadOnce } from '../../core/concurrency.ts';
+import { isLarge } from '../../core/defence/work.ts';
 import { invalidField, PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts';
@@ -30,19 +31,29 @@ export async function readCaller(request: Request): Promise<Caller> {
   return callerOf(request, pin);
 }
 
-/** Handles a body when its turn comes. Small bodies are handled immediately, unless the client causes much work. */
-export async function withJson<T, R>(
+/** Handles a body as soon as it was parsed. */
+export const withJson = <T, R>(
   request: Request,
   schema: object,
   rules: BodyRules,
   handle: (value: T) => Promise<R>,
+): Promise<R> =>
+  inTurn(request, rules, refuseUnlessJson, (body) =>
+    chain(validatorOf(schema), (validate) => chain(parsed<T>(request, body, validate), handle)),
+  );
+
+/** Handles a body when its turn comes. Small bodies are handled immediately, unless the client causes much work. */
+async function inTurn<R>(
+  request: Request,
+  rules: BodyRules,
+  checkType: (raw: IncomingMessage) => void,
+  handle: (body: ReceivedBody) => MaybePromise<R>,
 ): Promise<R> {
   const { client, turns } = request;
-  await turns.budget.admit(client);
-  const body = await readBody(request, rules, refuseUnlessJson);
-  const validating = validatorOf(schema);
-  const validate = validating instanceof Promise ? await validating : validating;
-  return turns.run(client, body.bytes.length, async () => handle(await parsed<T>(request, body, validate)));
+  const waiting = turns.budget.admit(client);
+  if (waiting) await waiting;
+  const body = await readBody(request, rules, checkType);
+  return turns.run(client, body.bytes.length, () => handle(body));
 }
 
 /** Runs after the start, so that the first request does not wait for it. */
@@ -53,14 +64,22 @@ export async function compileBodySchemas(): Promise<void> {
 }
 
 /** The value does not reference the bytes of the body, so they are released. */
-async function parsed<T>({ client, turns }: Request, body: ReceivedBody, validate: Validator): Promise<T> {
-  const { bytes } = body;
+function parsed<T>(request: Request, body: ReceivedBody, validate: Validator): MaybePromise<T> {
+  const { client, turns } = request;
+  if (isLarge(body.bytes.length)) return parsedInSteps(request, body, validate);
   try {
-    const betweenSteps = stepsFor(bytes.length);
-    const json = turns.budget.measure(client, () => decodedJson(bytes));
-    await betweenSteps();
+    return turns.budget.measure(client, () => validated<T>(parseJson(decodedJson(body.bytes)), validate));
+  } finally {
+    body.release();
+  }
+}
+
+async function parsedInSteps<T>({ client, turns }: Request, body: ReceivedBody, validate: Validator): Promise<T> {
+  try {
+    const json = turns.budget.measure(client, () => decodedJson(body.bytes));
+    await nextTurn();
     const value = turns.budget.measure(client, () => validated<T>(parseJson(json), validate));
-    await betweenSteps();
+    await nextTurn();
     return value;
   } finally {
     body.release();
@@ -104,19 +123,11 @@ export const isTextBody = (raw: IncomingMessage): boolean =>
 /** The second one is the default of `curl -d`. Nobody else sends a text in it. */
 const textTypes: ReadonlySet<string> = new Set(['text/plain', 'application/x-www-form-urlencoded']);
 
-/** Handles a text when its turn comes. Small ones are handled immediately, unless the client causes much work. */
-export async function withText<R>(
-  request: Request,
-  rules: BodyRules,
-  handle: (text: string) => Promise<R>,
-): Promise<R> {
-  const { client, turns } = request;
-  await turns.budget.admit(client);
-  const body = await readBody(request, rules, refuseUnlessUtf8);
-  return turns.run(client, body.bytes.length, async () =>
-    handle(turns.budget.measure(client, () => decodedText(body))),
+/** The same for a body that is a text. */
+export const withText = <R>(request: Request, rules: BodyRules, handle: (text: string) => Promise<R>): Promise<R> =>
+  inTurn(request, rules, refuseUnlessUtf8, (body) =>
+    handle(request.turns.budget.measure(request.client, () => decodedText(body))),
   );
-}
 
 function refuseUnlessUtf8(raw: IncomingMessage): void {
   if (mediaTypeOf(raw).isUtf8Text) return;

@@ -1,7 +1,8 @@
 /** The text of a room, and its earlier texts. */
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { chain } from '../../core/concurrency.ts';
-import { stepsFor } from '../../core/defence/work.ts';
+import { isLarge } from '../../core/defence/work.ts';
 import { invalidField } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { CheckpointInfo, Content } from '../../core/ports/texts.ts';
@@ -46,11 +47,11 @@ export const contentHandlers = (deps: HandlerDeps) => {
       const write = async ({ content, pin }: api.WriteContentRequest) => {
         const run = keyedRun<WrittenText>(deps, request, 'writeContent', () => fingerprintOf(ifMatch, content));
         const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
-        const betweenSteps = stepsFor(content.length);
-        await betweenSteps();
+        const isLong = isLarge(content.length);
+        if (isLong) await nextTurn();
         const response = { success: true, ...textOf({ content, ...written }) } satisfies api.ContentWritten;
         const body = request.turns.budget.measure(request.client, () => JSON.stringify(response));
-        await betweenSteps();
+        if (isLong) await nextTurn();
         return jsonText(200, body, { ETag: versionTag(written.version), ...replayHeaders(run) });
       };
       if (isText(request)) return withText(request, textRules, (content) => write({ content }));
@@ -170,7 +171,7 @@ async function readLong({ rooms }: HandlerDeps, request: Request, length: number
   await turns.budget.admit(client);
   return turns.run(client, length * readShare, async () => {
     const text = await rooms.readContent(callerOf(request));
-    await stepsFor(length)();
+    if (isLarge(length)) await nextTurn();
     const reply = turns.budget.measure(client, () => textReply(text, request));
     const compressed = await compress(raw, reply);
     if (compressed !== reply) turns.budget.charge(client, length / compressedPerMs);

@@ -76,10 +76,11 @@ function toWrite({ entry, revision, previousRevision, compaction, checkpoint, re
   const { version, writtenAt, deviceId, ref } = entry;
   const isKept = !compaction || compaction.dropThrough < version;
   const edits = isKept ? JSON.stringify(entry.edits) : undefined;
+  const fullText = compaction?.isUnchanged ? undefined : compaction?.content;
   const drop =
     compaction && !compaction.isLogEmpty ? { through: compaction.dropThrough, keep: compaction.keep } : undefined;
   return [
-    ...([edits, compaction?.content, checkpoint && checkpointToWrite(checkpoint), entry.sealed] as const),
+    ...([edits, fullText, checkpoint && checkpointToWrite(checkpoint), entry.sealed] as const),
     ...([version, writtenAt, revision, previousRevision, drop, deviceId, ref, compaction?.lastRefs] as const),
     record,
   ];
@@ -301,12 +302,12 @@ function addCheckpoint(sql: Sql, room: RoomId, added: NewCheckpoint): void {
   else putCheckpoint(sql, room, { ...info, content });
 }
 
-/** Saves sending the text to the writer again. Not compressed, which would take longer than writing it. */
+/** The stored full text may be that of an earlier version. Not compressed, which would take longer than writing it. */
 function copyFullText(sql: Sql, room: RoomId, { version, writtenAt, deviceId, size }: CheckpointInfo): void {
   sql(`
     INSERT INTO history (room, version, written_at, device, size, content)
-    SELECT room, version, ?, ?, ?, content FROM texts WHERE room = ? AND version = ?
-  `).get(writtenAt, deviceId ?? null, size, room, version);
+    SELECT room, ?, ?, ?, ?, content FROM texts WHERE room = ?
+  `).get(version, writtenAt, deviceId ?? null, size, room);
 }
 
 export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): void {

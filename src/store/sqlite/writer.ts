@@ -218,31 +218,32 @@ export interface NewCheckpoint {
   limits: HistoryLimits;
 }
 
+type AppendOperation = [name: string, code: RoomCode, ...texts: AppendTexts];
+
 const noTexts = () => [];
 
-/** The texts of each operation that adds data, by its arguments. Other data is short. */
-const textsOf: Record<string, (...args: never[]) => (string | undefined)[]> = {
+/** The texts of each operation that adds data. Other data is short. */
+const textsOf: Record<string, (operation: never) => (string | undefined)[]> = {
   createRoom: noTexts,
   updateRoom: noTexts,
   addFile: noTexts,
   startUpload: noTexts,
-  appendText: (_code, ...[edits, fullText, kept, sealed]: AppendTexts) => [
-    edits,
-    fullText,
-    kept?.checkpoint.content,
-    sealed,
-  ],
-  compactText: (_code, _now, { content, checkpoint }: TextCompaction) => [content, checkpoint?.checkpoint.content],
-  restoreRoom: ({ content, entries, history }: RoomRecord) => [
+  appendText: ([, , edits, fullText, kept, sealed]: AppendOperation) => {
+    return [edits, fullText, kept?.checkpoint.content, sealed];
+  },
+  compactText: ([, , , { content, checkpoint }]: [string, RoomCode, number, TextCompaction]) => {
+    return [content, checkpoint?.checkpoint.content];
+  },
+  restoreRoom: ([, { content, entries, history }]: [string, RoomRecord]) => [
     content.content,
     ...entries.flatMap(({ edits, sealed }) => [sealed, ...edits.map(({ insert }) => insert)]),
     ...history.map((checkpoint) => checkpoint.content),
   ],
-  advanceUpload: (_code, _now, _fileId, _from, { state }: BlobProgress) => [state],
+  advanceUpload: (operation: [string, RoomCode, number, string, number, BlobProgress]) => [operation[5].state],
 };
 
-const sizeOfTexts = ([name, ...args]: Operation, sizeOf: (text: string) => number): number =>
-  (textsOf[name]?.(...(args as never[])) ?? []).reduce((sum, text) => sum + (text ? sizeOf(text) : 0), 0);
+const sizeOfTexts = (operation: Operation, sizeOf: (text: string) => number): number =>
+  (textsOf[operation[0]]?.(operation as never) ?? []).reduce((sum, text) => sum + (text ? sizeOf(text) : 0), 0);
 
 /** With a port of our own, because Node sends messages of its own through the worker: those of `node --watch`. */
 function startThread(data: Omit<ThreadData, 'port'>) {
@@ -326,6 +327,6 @@ export const bytesAddedBy = (batch: Batch): number =>
 /** The size of a checkpoint that the writer copies. */
 function copiedBy(operation: Operation): number {
   if (operation[0] !== 'appendText') return 0;
-  const checkpoint = (operation as [string, RoomCode, ...AppendTexts])[4]?.checkpoint;
+  const checkpoint = (operation as AppendOperation)[4]?.checkpoint;
   return checkpoint && checkpoint.content === undefined ? checkpoint.size : 0;
 }

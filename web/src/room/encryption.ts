@@ -77,10 +77,7 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
 /** The fragment decides the role, whatever the server says. Sends nothing. Throws `KEY_WRONG` if the fragment is malformed. */
 export async function openSealedLink(id: LinkId, fragment: string): Promise<Omit<OpenedLink, 'info'>> {
   omitWorker();
-  const { room, unlock } = open(id, {
-    key: fragment,
-    ...seenIn(sessionStore, linkSeenKey(id)),
-  });
+  const { room, unlock } = open(id, { key: fragment, ...seenIn(sessionStore, linkSeenKey(id)) });
   const { dropKey } = await unlock();
   return { role: dropKey ? 'drop' : 'read', room, fileSizes };
 }

@@ -105,11 +105,7 @@ export const answerTransitions: Transitions<AnswerState, AnswerEvent> = {
     deleted: invalid,
     ...inBoth,
   },
-  sent: {
-    connection,
-    deleted: ({ code }) => ({ name: 'accepted', code }),
-    ...inBoth,
-  },
+  sent: { connection, deleted: ({ code }) => ({ name: 'accepted', code }), ...inBoth },
   accepted: { close },
   invalid: { close },
   closed: {},
