@@ -44,10 +44,11 @@ export interface AdvanceOptions {
 /** Adds the entry to the text in memory, and returns the change for the store. */
 export function advance(text: WorkingText, entry: TextEntry, edition: Edition, options: AdvanceOptions): TextAppend {
   const { revision, keepsCheckpoint, largestContent } = options;
-  const { replacement } = edition;
+  const { edits, replacement } = edition;
   const { revision: previousRevision } = text.point;
   // A replaced text is known already, so its edits need not be applied.
-  const document = replacement === undefined ? text.document.apply(edition.edits) : TextDocument.of(replacement);
+  const isNew = replacement !== undefined && edits.length > 0;
+  const document = isNew ? TextDocument.of(replacement) : text.document.apply(edits);
   const gained = bytesGained(text.point, edition);
   const bytes = text.point.bytes + gained;
   // A text over a lowered limit can still be shortened.
@@ -61,7 +62,8 @@ export function advance(text: WorkingText, entry: TextEntry, edition: Edition, o
   if (fullText) text.noteLogBytes(entry.version, 0);
   // A text that is too large for the log leaves it empty.
   else text.hasStoredLog = compaction?.dropThrough !== entry.version;
-  return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
+  const content = replacement === undefined ? compaction?.content : document.toString();
+  return { entry, revision, previousRevision, content, compaction, checkpoint };
 }
 
 /** Call this after the entry was added to the text. */
