@@ -177,7 +177,7 @@ describe('a webhook', () => {
   });
 
   it('[HOOK-6] does not repeat an event of the text after a newer one', async (t) => {
-    const { api, room, server, create, receiver, nothingElse } = await openStage(t);
+    const { api, room, server, url, create, receiver, nothingElse } = await openStage(t);
     await create({ events: ['text'] });
     receiver.answer = (response) => response.writeHead(503).end();
     await api.post(`/api/rooms/${room}/content`, { json: { content: '1' } });
@@ -186,7 +186,12 @@ describe('a webhook', () => {
       'the error is stored',
       async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError,
     );
+    // Events of a room are noted in order, so the one of the file shows that the newer text replaces the other.
+    await create({ url: new URL('/probe', url).href, events: ['file'] });
+    const before = receiver.probes;
     await api.post(`/api/rooms/${room}/content`, { json: { content: '2' } });
+    await api.upload(room, 'later.txt', 'x');
+    await eventually('the newer events are noted', () => receiver.probes > before);
     receiver.answer = (response) => response.writeHead(204).end();
     server.clock.advance(5 * second);
     assert.equal((await receiver.next()).payload.data.version, 2);
