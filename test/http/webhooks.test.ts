@@ -186,7 +186,7 @@ describe('a webhook', () => {
       'the error is stored',
       async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError,
     );
-    // Events of a room are noted in order, so the one of the file shows that the newer text replaces the other.
+    // The server notes the events of a room in order: when it has noted the file, the newer text has replaced the older.
     await create({ url: new URL('/probe', url).href, events: ['file'] });
     const before = receiver.probes;
     await api.post(`/api/rooms/${room}/content`, { json: { content: '2' } });

@@ -31,7 +31,7 @@ export async function readCaller(request: Request): Promise<Caller> {
   return callerOf(request, pin);
 }
 
-/** Handles a body as soon as it was parsed. */
+/** Parses a body in its turn, and handles its value. */
 export const withJson = <T, R>(
   request: Request,
   schema: object,
