@@ -63,7 +63,7 @@ export async function buildServer(root: string): Promise<string[]> {
       // A fifth of the code, which would be read at each start. The licences are in dist/licenses.md.
       comments: false,
     },
-    plugins: [slimCodeMirror(), lateBuiltins],
+    plugins: [slimCodeMirror(), scripts],
     transform: { define: { 'import.meta.wholeSchema': JSON.stringify(wholeSchema()) } },
     logLevel: 'warn',
   });
@@ -100,24 +100,61 @@ const isInlined = (importer = '') => /node_modules\/(@modelcontextprotocol|zod)\
 
 const slow = new Set([
   'node:crypto',
-  'node:dns',
+  'node:dns/promises',
   'node:fs/promises',
   'node:https',
   'node:stream/consumers',
   'node:zlib',
 ]);
-const statement = /^import (.+) from "(node:[^"]+)";$/gm;
+const importStatement = /^import (?:(.+) from )?"([^"]+)";$/gm;
+const exportStatement = /^export \{ (.+) \}(?: from "([^"]+)")?;$/m;
+
+/**
+ * Turns the chunks that the entry points import into scripts for bin/chunks.js: functions that return their exports. The
+ * entry points stay modules.
+ */
+const scripts: Plugin = {
+  name: 'scripts',
+  // Not in renderChunk, after which rolldown would remove the unused function.
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle))
+      if (chunk.type === 'chunk') chunk.code = chunk.isEntry ? asEntryPoint(chunk) : asScript(chunk.code);
+  },
+};
+
+const asEntryPoint = ({ name, code }: { name: string; code: string }) =>
+  [
+    'import { importModule as $import, load as $load, openCache } from "../bin/chunks.js";',
+    `openCache("${name}");`,
+    withLoadedImports(code),
+  ].join('\n');
+
+function asScript(code: string): string {
+  const body = withLoadedImports(code)
+    .replaceAll('import.meta.url', '$$url')
+    .replace(exportStatement, (_, names: string, from?: string) => {
+      const pairs = names.split(', ').map((pair) => pair.split(' as '));
+      const values = pairs.map(([name, exported = name]) => `${exported}: ${from ? `$load("${from}").` : ''}${name}`);
+      return `return { ${values.join(', ')} };`;
+    });
+  return `(function ($load, $import, $require, $url) { "use strict";${body}\n})`;
+}
+
+function withLoadedImports(code: string): string {
+  return code
+    .replaceAll(importStatement, (_, names: string | undefined, id: string) => {
+      if (id.startsWith('node:')) return bindings(names ?? '{}', id);
+      const load = `${id.startsWith('.') ? '$load' : '$require'}("${id}");`;
+      return names === undefined ? load : `const ${names.replace('* as ', '').replaceAll(' as ', ': ')} = ${load}`;
+    })
+    .replaceAll('import("', '$$import("');
+}
 
 /**
  * Replaces imports of built-in modules with `process.getBuiltinModule`. An `import` evaluates every export of the
  * module, which loads half of Node. The slowest modules are loaded when one of their functions is first called, because
  * together they would take a quarter of the server's startup time.
  */
-const lateBuiltins: Plugin = {
-  name: 'late-builtins',
-  renderChunk: (code) => code.replaceAll(statement, (_, names: string, id: string) => bindings(names, id)),
-};
-
 function bindings(names: string, id: string): string {
   const load = `process.getBuiltinModule("${id}")`;
   if (!names.startsWith('{')) return `const ${names.replace('* as ', '')} = ${load};`;

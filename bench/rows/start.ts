@@ -30,8 +30,8 @@ export async function compareStart(): Promise<Row[]> {
       ...atMost(own / theirs, maxRatio),
     });
     return [
-      rowOf('start to the first healthy response', median(times.existing.slice(2)), 1.5),
-      rowOf('the same with an empty data folder', median(times.fresh.slice(2)), 2.4),
+      rowOf('start to the first healthy response', median(times.existing.slice(2)), 2.3),
+      rowOf('the same with an empty data folder', median(times.fresh.slice(2)), 2.6),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });

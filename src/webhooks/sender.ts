@@ -2,7 +2,8 @@
  * Sends events to webhooks. Members of rooms choose the URLs, so a request goes only to hosts that the operator allows,
  * to an address that was checked, without redirects, and nobody learns the response.
  */
-import { type LookupAddress, promises } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { WebhookOutcome, WebhookProblem, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
@@ -21,7 +22,7 @@ const maxRunningPerHost = 4;
 const maxResponseBytes = 4096;
 
 export function createWebhookSender(hosts: readonly WebhookHost[], options: SenderOptions = {}): WebhookSender {
-  const { resolve = (host) => promises.lookup(host, { all: true }), timeoutMs = 5000 } = options;
+  const { resolve = (host) => lookup(host, { all: true }), timeoutMs = 5000 } = options;
   /** The hosts of running requests. */
   const running: string[] = [];
 

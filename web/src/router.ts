@@ -12,6 +12,9 @@ export type Route =
   | { name: 'room'; code: RoomCode | undefined; typed: string }
   | { name: 'link'; id: LinkId };
 
+/** Without the base path, which is missing already if a browser bypasses the proxy. */
+const currentPath = (): string => location.pathname.replace(basePath, '') || '/';
+
 const path = signal(currentPath());
 addEventListener('popstate', () => {
   const to = currentPath();
@@ -66,11 +69,6 @@ export function navigate(to: string): void {
   const ask = guards.at(-1);
   if (ask) ask(() => go(to));
   else go(to);
-}
-
-/** Without the base path, which is missing already if a browser bypasses the proxy. */
-function currentPath(): string {
-  return location.pathname.replace(basePath, '') || '/';
 }
 
 function go(to: string): void {
