@@ -70,9 +70,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
     async put(blob, bytes, maxBytes, signal) {
       const partSize = partSizeFor(maxBytes);
       checkedName(blob);
-      if (maxBytes > partSize) {
-        return staging.hold(blob, 2 * partSize, () => putParts(blob, bytes, maxBytes, signal));
-      }
+      if (maxBytes > partSize) return staging.hold(blob, 2 * partSize, () => putParts(blob, bytes, maxBytes, signal));
       return staging.write({ blob, bytes, maxBytes, signal }, (staged) => putWhole(blob, staged, signal));
     },
 

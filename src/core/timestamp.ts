@@ -1,16 +1,16 @@
 /** Times in responses and messages. */
 
-/** Many requests share a timestamp: formatting one takes about a microsecond, a lookup a thirtieth of that. */
-const cache = new Map<number, string>();
+/** Many times share a second: formatting one takes two microseconds, a lookup a tenth of that. */
+const seconds = new Map<number, string>();
 const maxCached = 1000;
 
 export function toTimestamp(moment: number): string {
-  const known = cache.get(moment);
-  if (known !== undefined) return known;
-  if (cache.size >= maxCached) cache.clear();
-  const text = new Date(moment).toISOString();
-  cache.set(moment, text);
-  return text;
+  const second = Math.floor(moment / 1000);
+  const known = seconds.get(second);
+  if (known !== undefined) return `${known}${String(Math.floor(moment) - 1000 * second).padStart(3, '0')}Z`;
+  if (seconds.size >= maxCached) seconds.clear();
+  seconds.set(second, new Date(1000 * second).toISOString().slice(0, -4));
+  return toTimestamp(moment);
 }
 
 /** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */

@@ -137,9 +137,7 @@ async function moveFingerprint({ from, to }: Migration): Promise<void> {
 
 async function moveKeys({ from, to }: Migration): Promise<number> {
   let moved = 0;
-  for (const key of await from.archive.keys()) {
-    if ((await to.archive.restoreKey(key)) === 'restored') moved += 1;
-  }
+  for (const key of await from.archive.keys()) if ((await to.archive.restoreKey(key)) === 'restored') moved += 1;
   return moved;
 }
 
@@ -235,9 +233,7 @@ type Report = (sentence: string) => void;
 async function checkKeys({ from, to }: Migration, report: Report): Promise<number> {
   const there = new Map((await to.archive.keys()).map((key) => [key.id, key]));
   const keys = await from.archive.keys();
-  for (const key of keys) {
-    if (!isDeepStrictEqual(there.get(key.id), key)) report(differentKey(key, there.get(key.id)));
-  }
+  for (const key of keys) if (!isDeepStrictEqual(there.get(key.id), key)) report(differentKey(key, there.get(key.id)));
   return keys.length;
 }
 

@@ -120,6 +120,31 @@ function checkpointTests(open: OpenStore): void {
     });
   }
 
+  it('[TEXT-6] numbers texts of two rooms that are replaced at the same time, some of them unchanged', async () => {
+    const codes = [await createRoom(store.rooms), await createRoom(store.rooms)];
+    const write = (version: number) => {
+      const isUnchanged = version % 3 === 0;
+      const content = `text ${isUnchanged ? version - 1 : version}`;
+      const edits = isUnchanged ? [] : [{ from: 0, to: version > 1 ? 6 : 0, insert: content }];
+      const compaction = { content, dropThrough: version, isLogEmpty: true, isUnchanged };
+      return textAppend(textEntry(version, { edits, writtenAt: start + version }), { content, compaction });
+    };
+    const writes = [1, 2, 3, 4, 5, 6].flatMap((version) => codes.map((code) => ({ code, append: write(version) })));
+    const [one] = codes as [RoomCode];
+    const outcomes = await Promise.all([
+      ...writes.map(({ code, append }) => store.texts.appendText(code, append)),
+      // The first replaces another text, and the second the text of the first.
+      store.texts.appendText(one, { ...write(7), previousRevision: 1 }),
+      store.texts.appendText(one, write(8)),
+    ]);
+    const seqs = outcomes.map((outcome) => (outcome.outcome === 'appended' ? outcome.seq : outcome.outcome));
+    assert.deepEqual(seqs, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 'stale', 'stale']);
+    for (const code of codes) {
+      const { content, entries } = await storedText(store.texts, code);
+      assert.deepEqual([content, entries], [{ content: 'text 5', version: 6, writtenAt: start + 6 }, []]);
+    }
+  });
+
   it('[TEXT-6] [HIST-1] keeps a text that is written again unchanged', async () => {
     const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: MiB };

@@ -150,9 +150,7 @@ export class CounterTable<State> {
 
   /** From memory only. The sweep removes them from disk by the same rule. */
   dropExpired(now: number): void {
-    for (const [key, state] of this.#states) {
-      if (this.#expiresAt(state) <= now) this.#states.delete(key);
-    }
+    for (const [key, state] of this.#states) if (this.#expiresAt(state) <= now) this.#states.delete(key);
   }
 }
 

@@ -222,9 +222,7 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom, deviceC
   /** A device with both a channel and requests is listed once, with the name from its channel. */
   function distinct({ seen, channels }: Present): Device[] {
     const devices = new Map<string, Device>();
-    for (const { device } of channels.values()) {
-      if (!devices.get(device.id)?.name) devices.set(device.id, device);
-    }
+    for (const { device } of channels.values()) if (!devices.get(device.id)?.name) devices.set(device.id, device);
     for (const { device } of seen.values()) if (!devices.has(device.id)) devices.set(device.id, device);
     return [...devices.values()].slice(0, devicesPerRoom);
   }

@@ -228,9 +228,7 @@ const textsOf: Record<string, (operation: never) => (string | undefined)[]> = {
   updateRoom: noTexts,
   addFile: noTexts,
   startUpload: noTexts,
-  appendText: ([, , edits, fullText, kept, sealed]: AppendOperation) => {
-    return [edits, fullText, kept?.checkpoint.content, sealed];
-  },
+  appendText: ([, , edits, text, kept, sealed]: AppendOperation) => [edits, text, kept?.checkpoint.content, sealed],
   compactText: ([, , , { content, checkpoint }]: [string, RoomCode, number, TextCompaction]) => {
     return [content, checkpoint?.checkpoint.content];
   },
