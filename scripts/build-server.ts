@@ -3,7 +3,9 @@ import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Script } from 'node:vm';
 import { build, type Plugin } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
 import { steps } from '../src/store/sqlite/schema.ts';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
@@ -106,8 +108,8 @@ const slow = new Set([
   'node:stream/consumers',
   'node:zlib',
 ]);
-const importStatement = /^import (?:(.+) from )?"([^"]+)";$/gm;
-const exportStatement = /^export \{ (.+) \}(?: from "([^"]+)")?;$/m;
+const importStatement = /^import (?:(.+) from )?"([^"]+)";$/;
+const exportStatement = /^export \{ (.+) \}(?: from "([^"]+)")?;$/;
 
 /**
  * Turns the chunks that the entry points import into scripts for bin/chunks.js: functions that return their exports. The
@@ -126,28 +128,34 @@ const asEntryPoint = ({ name, code }: { name: string; code: string }) =>
   [
     'import { importModule as $import, load as $load, openCache } from "../bin/chunks.js";',
     `openCache("${name}");`,
-    withLoadedImports(code),
+    statementsOf(code).join('\n'),
   ].join('\n');
 
 function asScript(code: string): string {
-  const body = withLoadedImports(code)
-    .replaceAll('import.meta.url', '$$url')
-    .replace(exportStatement, (_, names: string, from?: string) => {
-      const pairs = names.split(', ').map((pair) => pair.split(' as '));
-      const values = pairs.map(([name, exported = name]) => `${exported}: ${from ? `$load("${from}").` : ''}${name}`);
-      return `return { ${values.join(', ')} };`;
-    });
-  return `(function ($load, $import, $require, $url) { "use strict";${body}\n})`;
+  const body = statementsOf(code).join('\n').replaceAll('import.meta.url', '$$url');
+  const script = `(function ($load, $import, $require, $url) { "use strict";\n${body}\n})`;
+  // Throws if a statement of modules is left.
+  new Script(script);
+  return script;
 }
 
-function withLoadedImports(code: string): string {
-  return code
-    .replaceAll(importStatement, (_, names: string | undefined, id: string) => {
-      if (id.startsWith('node:')) return bindings(names ?? '{}', id);
-      const load = `${id.startsWith('.') ? '$load' : '$require'}("${id}");`;
-      return names === undefined ? load : `const ${names.replace('* as ', '').replaceAll(' as ', ': ')} = ${load}`;
-    })
-    .replaceAll('import("', '$$import("');
+/** The statements of a module, with those that import and export replaced. Texts may contain the same words. */
+function statementsOf(code: string): string[] {
+  return parseAst(code).body.map(({ start, end }) =>
+    code
+      .slice(start, end)
+      .replace(importStatement, (_, names: string | undefined, id: string) => {
+        if (id.startsWith('node:')) return bindings(names ?? '{}', id);
+        const load = `${id.startsWith('.') ? '$load' : '$require'}("${id}");`;
+        return names === undefined ? load : `const ${names.replace('* as ', '').replaceAll(' as ', ': ')} = ${load}`;
+      })
+      .replace(exportStatement, (_, names: string, from?: string) => {
+        const pairs = names.split(', ').map((pair) => pair.split(' as '));
+        const values = pairs.map(([name, exported = name]) => `${exported}: ${from ? `$load("${from}").` : ''}${name}`);
+        return `return { ${values.join(', ')} };`;
+      })
+      .replaceAll(/\bimport\((?="[^"]+"\))/g, '$$import('),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Times in responses and messages. */
 
-/** Many times share a second: formatting one takes two microseconds, a lookup a tenth of that. */
+/** Many timestamps fall in the same second. Formatting one takes two microseconds, a lookup a tenth of that. */
 const seconds = new Map<number, string>();
 const maxCached = 1000;
 

@@ -82,7 +82,7 @@ export class SocketConnection implements Wire, Receiver {
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
   /** Encoded messages for the end of the turn. */
-  #held: readonly Uint8Array[] | undefined;
+  #held: Uint8Array[] | undefined;
   #heldBytes = 0;
   #partial: PartialMessage | undefined;
   #isWaitingForSlot = false;
@@ -182,8 +182,8 @@ export class SocketConnection implements Wire, Receiver {
     const { unsent } = this.#deps;
     // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
     if (!this.#held && unsent.push(this) === 1) process.nextTick(flushAll, unsent);
-    // Usually one message, whose frame is that of all other sockets.
-    this.#held = this.#held ? [...this.#held, ...parts] : parts;
+    this.#held ??= [];
+    this.#held.push(...parts);
     this.#heldBytes += message.bytes;
   }
 

@@ -42,7 +42,7 @@ describe('saved bytecode', () => {
     assert.equal((await next.api.post('/api/rooms')).status, 201);
   });
 
-  it('[RUN-1] is made again if the file is cut off, empty or something else', async (t) => {
+  it('[RUN-1] is made again if the file is cut off, empty, damaged or something else', async (t) => {
     const folder = await dataFolder(t);
     const env = { NODE_COMPILE_CACHE: folder };
     const { stdout } = await run(['--help'], env);
@@ -52,13 +52,19 @@ describe('saved bytecode', () => {
       () => truncate(file, whole.length >> 1),
       () => truncate(file, 0),
       () => writeFile(file, 'no cache'),
+      // V8 would crash with these.
+      () => writeFile(file, Buffer.from(whole).fill(0, 20_000, 24_096)),
+      () => writeFile(file, Buffer.from(whole).fill('x', whole.length - 10_000, whole.length - 9999)),
       () => writeFile(file, '[["main.js",1]]\n'),
       () => writeFile(file, whole.toString('latin1').replace(/-[^"]{8}\.js/g, '-00000000.js'), 'latin1'),
     ];
     for (const damage of damages) {
       await damage();
       assert.deepEqual(await run(['--help'], env), { code: 0, signal: null, stdout, stderr: '' });
-      assert.ok((await stat(file)).size >= whole.length, `${damage}`);
+      const { size, mode } = await stat(file);
+      assert.ok(size >= whole.length, `${damage}`);
+      assert.equal(mode & 0o777, 0o600);
+      assert.deepEqual(savedFiles(folder), [file], 'temporary files are left');
     }
   });
 

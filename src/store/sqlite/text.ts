@@ -23,7 +23,7 @@ import { replay } from '../../text/document.ts';
 import { gone, inLiveRoom, ownerOf, type RecordRow, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
 import { fieldsOf, insert, type Row, rowsOf, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
-import type { AppendTexts, NewCheckpoint, Operation, Writer } from './writer.ts';
+import type { AppendTexts, NewCheckpoint, Writer } from './writer.ts';
 
 export function createTextStore(rooms: RoomReader, texts: TextReader, writer: Writer): TextStore {
   const { cache, readLive, orReason, change } = rooms;
@@ -206,25 +206,7 @@ type AppendWrite = [
   /** Stored with the full text. */
   lastRefs: LastRefs | undefined,
   record: RequestRecord | undefined,
-  /** Of replacements that are merged into this one. */
-  count?: number,
 ];
-
-/** Whether an operation replaces a text, that of an earlier operation if given, and stores nothing else. */
-export function isReplacement([name, , ...append]: Operation, earlier?: Operation): boolean {
-  if (name !== 'appendText') return false;
-  const [edits, , checkpoint, , , , , previousRevision, drop, , , , record] = append as AppendWrite;
-  return !edits && !checkpoint && !drop && !record && (!earlier || earlier[8] === previousRevision);
-}
-
-/** One operation for several, each of which replaces the text of the one before. */
-export function mergeReplacements(operations: readonly Operation[]): Operation {
-  const [first = [''], ...later] = operations;
-  // An unchanged text is not part of its operation.
-  const fullText = operations.findLast((operation) => operation[3] !== undefined)?.[3];
-  const last = later.at(-1)?.with(3, fullText).with(9, first[9]) as Operation | undefined;
-  return last ? [...last, operations.length] : first;
-}
 
 type LogDrop = { through: number; keep: LogRetention | undefined };
 
@@ -241,15 +223,15 @@ type StaleReply = { version: number; revision: number; entries: EntryRow[] | und
 /** Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' {
   const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, ...rest] = append;
-  const [drop, deviceId, ref, lastRefs, record, count = 1] = rest;
+  const [drop, deviceId, ref, lastRefs, record] = rest;
   const id = roomIdOf(code);
   const repeated = record && findRequest(sql, record, writtenAt);
   if (repeated) return { repeated };
   const logged = edits === undefined ? 0 : sizeOfEntry(edits, sealed);
   const appended = sql(`
-    UPDATE rooms SET version = ?1, revision = ?4, seq = seq + ?7, written_at = ?2, log_bytes = log_bytes + ?6
-    WHERE id = ?3 AND version = ?1 - ?7 AND revision = ?5 AND expires_at > ?2 RETURNING seq
-  `).get(version, writtenAt, id, revision, previousRevision, logged, count);
+    UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2, log_bytes = log_bytes + ?6
+    WHERE id = ?3 AND version = ?1 - 1 AND revision = ?5 AND expires_at > ?2 RETURNING seq
+  `).get(version, writtenAt, id, revision, previousRevision, logged);
   if (!appended) return staleReply(sql, id, version, writtenAt) ?? gone(sql, code, writtenAt);
   if (edits !== undefined) insertEntry(sql, id, { version, writtenAt, deviceId, ref, sealed }, edits);
   // Before the full text is replaced, which the checkpoint may be a copy of.

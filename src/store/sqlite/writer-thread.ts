@@ -1,10 +1,11 @@
 /** The writer thread: one transaction for all operations of a batch, so that they share one fsync. */
 import { workerData } from 'node:worker_threads';
+import type { RoomCode } from '../../core/room-code.ts';
 import { busyTimeoutMs, connect, prepareOnce } from './database.ts';
 import { createEraser, createShrinker } from './erasure.ts';
 import { operations } from './operations.ts';
-import { isReplacement, mergeReplacements } from './text.ts';
 import {
+  type AppendTexts,
   type Batch,
   type BatchReply,
   bytesAddedBy,
@@ -103,34 +104,39 @@ function aloneIfSmall(operation: Operation): unknown {
   throw Object.assign(new Error('the rest of the disk is reserved for deletions'), { errcode: sqliteFull });
 }
 
-/** Texts of a room that replace each other are stored once, which takes 8 µs less for each of the others. */
+/** Stores the last text of each room only. If that one is rejected after all, the caller runs each operation alone. */
 function performAll(batch: Batch): unknown[] {
-  const values: unknown[] = [];
-  for (const group of groupsOf(batch)) {
-    const reply = perform(mergeReplacements(group.map(([, operation]) => operation)));
-    const isMerged = group.length > 1;
-    // The caller then runs each operation alone.
-    if (isMerged && typeof reply !== 'number') throw new Error('A text was not replaced.');
-    for (const [n, [index]] of group.toReversed().entries()) values[index] = isMerged ? Number(reply) - n : reply;
-  }
+  if (batch.length === 1) return batch.map(perform);
+  const replaced = replacedTexts(batch);
+  const values = batch.map((operation, index) => perform(replaced.has(index) ? withoutFullText(operation) : operation));
+  for (const by of replaced.values()) if (!isAppended(values[by])) throw new Error('A text was not replaced.');
   return values;
 }
 
-/** The operations in order, with their indices. The texts of a group replace each other. */
-function groupsOf(batch: Batch): [index: number, operation: Operation][][] {
-  const groups: [number, Operation][][] = [];
-  const open = new Map<unknown, [number, Operation][]>();
-  for (const [index, operation] of batch.entries()) {
-    const [name, code] = operation;
+/**
+ * The appends of a batch whose full text a later append of the same transaction replaces, with the index of that one.
+ * Its effect was measured only together with other changes.
+ */
+function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, number> {
+  const replaced = new Map<number, number>();
+  const laterTexts = new Map<RoomCode, number>();
+  for (const [index, [name, ...args]] of [...batch.entries()].reverse()) {
     // Other operations may read texts or end rooms.
-    if (name !== 'appendText') open.clear();
-    const earlier = open.get(code)?.at(-1)?.[1];
-    const group = (earlier && isReplacement(operation, earlier) && open.get(code)) || [];
-    if (group.push([index, operation]) === 1) groups.push(group);
-    open.set(code, isReplacement(operation) ? group : []);
+    if (name !== 'appendText') laterTexts.clear();
+    if (name !== 'appendText') continue;
+    const [code, , fullText, checkpoint] = args as [RoomCode, ...AppendTexts];
+    const by = laterTexts.get(code);
+    if (fullText !== undefined && by !== undefined) replaced.set(index, by);
+    if (fullText !== undefined) laterTexts.set(code, by ?? index);
+    // It may be a copy of the text before.
+    if (checkpoint) laterTexts.delete(code);
   }
-  return groups;
+  return replaced;
 }
+
+const withoutFullText = (append: Operation) => append.with(3, undefined) as Operation;
+
+const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
 
