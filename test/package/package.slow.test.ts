@@ -81,7 +81,7 @@ describe('the package', () => {
 
   it('[PACK-1] contains what is run and read, and nothing else', () => {
     const kinds = [
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js|man\/poproom\.1)$/,
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(poproom|chunks)\.js|man\/poproom\.1)$/,
       /^dist\/([\w-]+\.js|licenses\.md)$/,
     ];
     kinds.push(
