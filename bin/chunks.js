@@ -1,7 +1,7 @@
 /**
  * Loads the chunks of a build, with the bytecode that V8 made of them in an earlier run. Node's own compile cache has
- * only what V8 compiles before a module runs, so the functions that a start calls would be compiled at each start: a
- * quarter of its time.
+ * only what V8 compiles before a module runs, so the functions that a start calls would be compiled each time, which is
+ * 14 % of a start.
  */
 const { readFileSync, rename, renameSync, rmSync, statSync, writeFile, writeFileSync } =
   process.getBuiltinModule('node:fs');
@@ -102,29 +102,36 @@ const ownFile = { flag: 'wx', mode: 0o600, flush: true };
  */
 function save() {
   if (compiled.size > 0) {
-    const file = temporaryFile();
-    unfinished = file;
-    writeFile(file, newContent(), ownFile, (error) => {
+    unfinished = temporaryFile();
+    writeFile(unfinished, newContent(), ownFile, (error) => {
       if (error) end(error);
-      else rename(file, cacheFile, end);
+      else rename(unfinished, cacheFile, end);
     });
   }
   compiled = undefined;
 }
 
 function end(error) {
-  if (error) rmSync(unfinished, { force: true });
+  if (error) remove(unfinished);
   unfinished = undefined;
 }
 
 function saveNow() {
-  if (unfinished) return rmSync(unfinished, { force: true });
+  if (unfinished) return remove(unfinished);
   if (!compiled?.size) return;
   const file = temporaryFile();
   try {
     writeFileSync(file, newContent(), ownFile);
     renameSync(file, cacheFile);
   } catch {
+    remove(file);
+  }
+}
+
+function remove(file) {
+  try {
     rmSync(file, { force: true });
+  } catch {
+    // It is only a part of the cache.
   }
 }

@@ -5,7 +5,7 @@ const defaultName = 'file';
 export const folderLimits = { levels: 32, bytes: 1024 } as const;
 
 /** Control characters, direction marks and overrides (`photo\u202Egpj.exe` is shown as `photoexe.jpg`), surrogates. */
-const unsafeCharacter = () => /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFD]/gu;
+const removedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFD]/gu;
 
 export const cleanFileName = (raw: string): string => cleanSegment(raw.split(/[/\\]/).at(-1) ?? '') || defaultName;
 
@@ -26,7 +26,7 @@ function cleanSegment(raw: string): string {
 }
 
 /** Also removes surrounding spaces. */
-export const removeUnsafeCharacters = (raw: string): string => raw.toWellFormed().replace(unsafeCharacter(), '').trim();
+export const removeUnsafeCharacters = (raw: string): string => raw.toWellFormed().replace(removedCharacters, '').trim();
 
 /** Drops parameters, because a charset could change how a browser interprets the file. */
 export function cleanType(declared: string): string {

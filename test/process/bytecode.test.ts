@@ -1,11 +1,14 @@
 /** The bytecode that a run of the built command saves for later runs. */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, run, startProcess } from '../support/process.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('saved bytecode', () => {
   it('[RUN-1] is used by the next run, which compiles nothing', async (t) => {
@@ -68,6 +71,21 @@ describe('saved bytecode', () => {
     }
   });
 
+  it('[RUN-1] is not used for a chunk that was changed in place', async (t) => {
+    const copy = await dataFolder(t);
+    await cp(join(root, 'bin'), join(copy, 'bin'), { recursive: true });
+    await cp(join(root, 'dist'), join(copy, 'dist'), { recursive: true, filter: (path) => /dist$|\.js$/.test(path) });
+    await cp(join(root, 'package.json'), join(copy, 'package.json'));
+    await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+    const env = { NODE_COMPILE_CACHE: join(copy, 'cache') };
+    const help = async () => (await run(['--help'], env, [process.execPath, join(copy, 'bin/poproom.js')])).stdout;
+    assert.match(await help(), /create a room/);
+    const [chunk = ''] = globSync(join(copy, 'dist/command-*.js'));
+    const code = await readFile(chunk, 'utf8');
+    await writeFile(chunk, code.replace('create a room', 'Create A Room'));
+    assert.match(await help(), /Create A Room/);
+  });
+
   it('[RUN-1] is not needed: it is disabled with Node’s own, and a folder that cannot be written is no error', async (t) => {
     const folder = await dataFolder(t);
     const disabled = { NODE_COMPILE_CACHE: folder, NODE_DISABLE_COMPILE_CACHE: '1' };
@@ -75,6 +93,13 @@ describe('saved bytecode', () => {
     assert.deepEqual(savedFiles(folder), []);
     const unusable = await run(['--help'], { NODE_COMPILE_CACHE: '/dev/null' });
     assert.deepEqual([unusable.code, unusable.stderr], [0, '']);
+
+    await run(['--help'], { NODE_COMPILE_CACHE: folder });
+    const [file = ''] = savedFiles(folder);
+    await rm(file);
+    await mkdir(file);
+    const blocked = await run(['--help'], { NODE_COMPILE_CACHE: folder });
+    assert.deepEqual([blocked.code, blocked.stderr, savedFiles(folder)], [0, '', [file]]);
   });
 });
 
