@@ -81,14 +81,14 @@ export function createLive({ validate, maxMessageBytes, turns, clientLog, meter,
 const secondsSince = (startedAt: number) => (performance.now() - startedAt) / 1000;
 
 function wireOf(stream: PassThrough): Wire {
-  const send = (message: Outgoing) => {
-    for (const part of eventOf(message)) stream.write(part);
+  const send = (messages: readonly Outgoing[]) => {
+    for (const part of messages.flatMap(eventOf)) stream.write(part);
   };
   return {
     answersPings: false,
     send,
     backlog: () => stream.readableLength + stream.writableLength,
-    ping: (message) => message && send(message),
+    ping: (message) => message && send([message]),
     close: (_code, reason) => {
       stream.end(`: ${reason}\n\n`);
       // A client that does not read would never reach the end.

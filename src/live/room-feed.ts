@@ -20,6 +20,7 @@ import {
 } from '../core/ports/rooms.ts';
 import type { TextEntry, TextState } from '../core/ports/texts.ts';
 import type { RoomCode } from '../core/room-code.ts';
+import type { WrittenText } from '../core/text/edit-decision.ts';
 import type { Texts } from '../core/text/texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import type { IssuedToken, RoomTokens } from '../core/tokens.ts';
@@ -54,7 +55,7 @@ export type Caret = NonNullable<RoomChange['caret']>;
 /** A session as its feed uses it. */
 export interface FeedSession {
   readonly options: { channel: Channel; devicesMode: DevicesMode; linkView?: LinkView | undefined };
-  follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
+  follow(before: RoomView, next: RoomView, prepared: Prepared, written?: ReadonlyMap<string, WrittenText>): void;
   /** Returns the size of the message that it was sent. */
   followDevices(notice: DevicesNotice): number;
   /** Whether it shows the carets of other devices, and can take one now. */
@@ -76,6 +77,8 @@ export class RoomFeed {
   readonly #tokens: RoomTokens;
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
+  /** The view before the edits that sessions have not received, and the last edit of each channel among them. */
+  #collected: { before: RoomView; written: Map<string, WrittenText> } | undefined;
   /** The sessions that wrote in this turn, and its end. */
   #turn = noTurn;
   #nextTurn: Promise<void> | undefined;
@@ -191,7 +194,7 @@ export class RoomFeed {
     if (!view || this.#isReadingRoom) this.#due.room = true;
     else if (seq > 0 && seq <= view.seq) return;
     else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1 && view.text.canFollow([entry])) {
-      this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
+      this.#collect({ ...view, seq, text: view.text.next(entry) }, origin);
       // The request may have attached a new device.
       const { deviceId } = entry;
       if (deviceId !== undefined && !view.devices.some(({ id }) => id === deviceId)) this.#onDevicesChanged();
@@ -202,6 +205,8 @@ export class RoomFeed {
   }
 
   #onCaret(caret: Caret): void {
+    // It may refer to the text after them.
+    this.sendCollected();
     const watching = [...this.sessions].filter((session) => session.wantsCaret(caret));
     const message = watching.length > 0 && outgoing(caret);
     if (message) for (const session of watching) session.sendCaret(message);
@@ -291,17 +296,33 @@ export class RoomFeed {
     this.#advance({ ...this.view, devices });
   }
 
-  #advance(next: RoomView, origin?: string): void {
-    const before = this.#view ?? next;
+  #advance(next: RoomView): void {
+    const { before = this.#view ?? next, written } = this.#collected ?? {};
+    this.#collected = undefined;
     this.#view = next;
     const prepared = nothingPrepared();
     this.endLinks();
-    for (const session of this.sessions) session.follow(before, next, prepared, origin);
+    for (const session of this.sessions) session.follow(before, next, prepared, written);
     this.wakeWatchers();
     if (before.devices !== next.devices) this.#notifyOfDevicesSoon();
   }
 
+  /** The edits of a commit arrive one by one, and reach each socket in one write. */
+  #collect(next: RoomView, origin: string | undefined): void {
+    // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
+    if (!this.#collected) process.nextTick(() => this.sendCollected());
+    this.#collected ??= { before: this.view, written: new Map() };
+    if (origin !== undefined) this.#collected.written.set(origin, next.text);
+    this.#view = next;
+  }
+
+  /** Called before other messages that must not overtake the edits. */
+  sendCollected(): void {
+    if (this.#collected) this.#advance(this.view);
+  }
+
   #finish(reason: 'expired' | 'deleted'): void {
+    this.sendCollected();
     this.ended = reason;
     for (const session of [...this.sessions]) session.end({ type: 'closed', reason });
     this.wakeWatchers();
@@ -383,11 +404,9 @@ export async function sendMissed(
   };
   const budget = new TokenBucket(sendBudget);
   const send = (entries: readonly TextEntry[]) => {
-    for (const entry of entries) {
-      const message = outgoing(editOf(entry, seq));
-      budget.spend(message.bytes, performance.now());
-      wire.send(message);
-    }
+    const messages = entries.map((entry) => outgoing(editOf(entry, seq)));
+    for (const { bytes } of messages) budget.spend(bytes, performance.now());
+    wire.send(messages);
   };
   const isSame = (writtenAt: number) => timestamp === undefined || timestamp === toTimestamp(writtenAt);
   const { text } = feed.view;

@@ -140,15 +140,16 @@ export class Session implements FeedSession {
     const missedOnlyEdits = seq !== undefined && view.seq - seq === sent + edits.length;
     const isComplete = this.options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo, this.options.textMode);
-    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).flatMap((message) => this.#encode(message, view)));
+    const messages = withOneSeq([...edits, last], seq ?? 0).flatMap((message) => this.#encode(message, view));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
-    if (isComplete) this.#sendAll([this.#heartbeat()]);
+    this.#sendAll(isComplete ? [...messages, this.#heartbeat()] : messages);
   }
 
   /** Sends the changes from one view to the next, or from the client's own view if it has fallen behind. */
-  follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void {
-    const own = origin === this.options.channel.id ? this.#writes.at(-1) : undefined;
-    if (own) own.written = next.text;
+  follow(before: RoomView, next: RoomView, prepared: Prepared, written?: ReadonlyMap<string, WrittenText>): void {
+    const own = written?.get(this.options.channel.id);
+    const write = own && this.#writes.at(-1);
+    if (write) write.written = own;
     if (!this.#isOpen || this.#isBusy()) return;
     if (this.#isThrottled()) return void this.#deps.onFallBehind(this);
     const hasAnswer = this.#writes.some(({ written }) => written);
@@ -305,10 +306,12 @@ export class Session implements FeedSession {
   /** The client has the version already, and others receive nothing. */
   async #compact(message: MessageOf<'compact'>): Promise<void> {
     const { content, version } = message;
+    const { feed } = this.options;
     const echo = echoOf(message);
     try {
-      const { writtenAt } = await this.#deps.rooms.texts.compact(this.options.feed.code, { content, version });
+      const { writtenAt } = await this.#deps.rooms.texts.compact(feed.code, { content, version });
       const timestamp = toTimestamp(writtenAt);
+      feed.sendCollected();
       if (this.#isOpen) this.#send({ type: 'written', seq: this.#sent.seq, version, timestamp, ...echo });
     } catch (error) {
       await this.#refuseWrite(error, echo);
@@ -321,13 +324,17 @@ export class Session implements FeedSession {
     this.#writes = [...this.#writes, write];
     try {
       await feed.turn(this.options.channel.id);
-      write.written = await this.#store(message);
+      const written = await this.#store(message);
+      // A client that does not know the text after its edit receives it before the response.
+      if (this.options.textMode === 'content') feed.sendCollected();
+      write.written = written;
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
       const { room } = feed.view;
       if (room.extendMs !== undefined) await this.#deps.rooms.extend(room);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
+      feed.sendCollected();
       const isSealed = feed.view.text.sealed !== undefined;
       if (isSealed && hasCode(error, 'VERSION_CONFLICT', 'EDIT_CONFLICT'))
         await this.#sendSealedConflict(error, write.echo);
@@ -417,8 +424,8 @@ export class Session implements FeedSession {
         this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
-      this.options.wire.send(message);
     }
+    this.options.wire.send(messages);
     if (!this.#isBusy()) return;
     const large = messages.filter(({ bytes }) => bytes > busyAbove);
     for (const message of large) this.#deps.unread.add(this.options.client, message);

@@ -20,12 +20,12 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-type GivenDeps = Omit<SocketDeps, 'guests' | 'receiving' | 'slots' | 'unsent'>;
+type GivenDeps = Omit<SocketDeps, 'guests' | 'receiving' | 'slots'>;
 
 export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { maxMessageBytes: number }) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
-  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots(), unsent: [] };
+  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

@@ -37,7 +37,8 @@ interface LongText {
 }
 
 export interface Wire {
-  send(message: Outgoing): void;
+  /** Sends the messages in one write. */
+  send(messages: readonly Outgoing[]): void;
   /** Bytes that were sent but not yet read by the peer. */
   backlog(): number;
   /** Sends a ping and an optional message in one write. */

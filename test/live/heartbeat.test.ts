@@ -92,7 +92,7 @@ describe('heartbeats', () => {
     const sent: Outgoing[] = [];
     const wire = {
       answersPings: false,
-      send: (message: Outgoing) => sent.push(message),
+      send: (messages: readonly Outgoing[]) => sent.push(...messages),
       backlog: () => 0,
       ping() {},
       close() {},

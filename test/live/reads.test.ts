@@ -107,7 +107,7 @@ async function open(t: TestContext) {
     const sent: Outgoing[] = [];
     const wire = {
       answersPings: false,
-      send: (message: Outgoing) => void sent.push(message),
+      send: (messages: readonly Outgoing[]) => void sent.push(...messages),
       backlog: () => 0,
       ping() {},
       close() {},

@@ -217,7 +217,7 @@ async function lossyHub(t: TestContext) {
   const sent: Outgoing[] = [];
   const wire = {
     ...{ answersPings: false, backlog: () => 0, ping() {}, close() {} },
-    send: (message: Outgoing) => sent.push(message),
+    send: (messages: readonly Outgoing[]) => sent.push(...messages),
   };
   const nothing = { deviceName: undefined, seq: undefined, version: undefined, timestamp: undefined };
   await hub.join(wire, { caller, ...nothing, edits: false, linkBase: '', linkTo: () => '' });

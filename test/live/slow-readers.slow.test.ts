@@ -110,7 +110,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   const line = { backlog: 0, closedWith: undefined as number | undefined, told: [] as Outgoing[] };
   const wire: Wire = {
     answersPings: false,
-    send: (message) => void line.told.push(message),
+    send: (messages) => void line.told.push(...messages),
     backlog: () => line.backlog,
     ping: () => undefined,
     close(code) {
