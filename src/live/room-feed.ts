@@ -205,8 +205,8 @@ export class RoomFeed {
   }
 
   #onCaret(caret: Caret): void {
-    // It may refer to the text after them.
-    this.sendCollected();
+    // It may refer to the text after the edits.
+    this.#sendCollected();
     const watching = [...this.sessions].filter((session) => session.wantsCaret(caret));
     const message = watching.length > 0 && outgoing(caret);
     if (message) for (const session of watching) session.sendCaret(message);
@@ -309,20 +309,19 @@ export class RoomFeed {
 
   /** The edits of a commit arrive one by one, and reach each socket in one write. */
   #collect(next: RoomView, origin: string | undefined): void {
-    // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
-    if (!this.#collected) process.nextTick(() => this.sendCollected());
+    // Runs after the other writes of the commit are published, and before any of them is answered.
+    if (!this.#collected) queueMicrotask(() => this.#sendCollected());
     this.#collected ??= { before: this.view, written: new Map() };
     if (origin !== undefined) this.#collected.written.set(origin, next.text);
     this.#view = next;
   }
 
-  /** Called before other messages that must not overtake the edits. */
-  sendCollected(): void {
+  #sendCollected(): void {
     if (this.#collected) this.#advance(this.view);
   }
 
   #finish(reason: 'expired' | 'deleted'): void {
-    this.sendCollected();
+    this.#sendCollected();
     this.ended = reason;
     for (const session of [...this.sessions]) session.end({ type: 'closed', reason });
     this.wakeWatchers();

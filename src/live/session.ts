@@ -306,12 +306,10 @@ export class Session implements FeedSession {
   /** The client has the version already, and others receive nothing. */
   async #compact(message: MessageOf<'compact'>): Promise<void> {
     const { content, version } = message;
-    const { feed } = this.options;
     const echo = echoOf(message);
     try {
-      const { writtenAt } = await this.#deps.rooms.texts.compact(feed.code, { content, version });
+      const { writtenAt } = await this.#deps.rooms.texts.compact(this.options.feed.code, { content, version });
       const timestamp = toTimestamp(writtenAt);
-      feed.sendCollected();
       if (this.#isOpen) this.#send({ type: 'written', seq: this.#sent.seq, version, timestamp, ...echo });
     } catch (error) {
       await this.#refuseWrite(error, echo);
@@ -324,17 +322,13 @@ export class Session implements FeedSession {
     this.#writes = [...this.#writes, write];
     try {
       await feed.turn(this.options.channel.id);
-      const written = await this.#store(message);
-      // A client that does not know the text after its edit receives it before the response.
-      if (this.options.textMode === 'content') feed.sendCollected();
-      write.written = written;
+      write.written = await this.#store(message);
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
       const { room } = feed.view;
       if (room.extendMs !== undefined) await this.#deps.rooms.extend(room);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
-      feed.sendCollected();
       const isSealed = feed.view.text.sealed !== undefined;
       if (isSealed && hasCode(error, 'VERSION_CONFLICT', 'EDIT_CONFLICT'))
         await this.#sendSealedConflict(error, write.echo);
