@@ -10,6 +10,8 @@ import { busyTimeoutMs } from './database.ts';
 
 /** In pages. The write that exceeds it checkpoints the WAL. */
 const longestLog = 2000;
+/** In pages. After a log of at least this many, the next one gets its space on the disk in advance. */
+const shortestReserve = 64;
 /** How long to wait for a reader in another process. Writes wait as long. */
 const readerTimeoutMs = 50;
 
@@ -35,7 +37,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   function erase(timeoutMs = readerTimeoutMs): boolean {
     // Another process may write after the scan of the WAL, or truncate it before.
     isWholeScanDue ||= foreignVersion() !== seenVersion;
-    if (log.isEmpty() && stale.size === 0 && !isWholeScanDue) return true;
+    if (log.isEmpty() && stale.size === 0 && !isWholeScanDue) return log.size() === 0 || emptyLog(db, timeoutMs);
     log.scan(stale);
     if (!emptyLog(db, timeoutMs)) return false;
     const version = foreignVersion();
@@ -47,15 +49,21 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     return true;
   }
 
-  function overwrite(): boolean {
+  /** Does something while no one else writes, and only if the WAL is empty. */
+  function withEmptyLog(work: () => void): boolean {
     db.exec('BEGIN IMMEDIATE');
     try {
-      // No one else writes now. With an empty WAL, the file has the newest copy of each page.
       if (!log.isEmpty()) return false;
-      overwriteStale(descriptor, layout, stale);
+      work();
+      return true;
     } finally {
       db.exec('ROLLBACK');
     }
+  }
+
+  function overwrite(): boolean {
+    // With an empty WAL, the file has the newest copy of each page.
+    if (!withEmptyLog(() => overwriteStale(descriptor, layout, stale))) return false;
     // Otherwise this connection would write its own copies of these pages again.
     db.exec('PRAGMA shrink_memory');
     return true;
@@ -63,6 +71,16 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
 
   return {
     erase,
+
+    /**
+     * Call this after an erasure. Fills the WAL with zeros, as far as it was used since the last call: SQLite takes it for
+     * empty and overwrites it. A commit that extends a file takes a third longer. If nothing is written until the next
+     * erasure, that one truncates it.
+     */
+    reserveLog(): void {
+      const pages = log.takeLongest();
+      if (pages >= shortestReserve) withEmptyLog(() => log.fill(pages));
+    },
 
     /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
     requireWholeScan(): void {
@@ -236,6 +254,7 @@ function createLogScan(path: string, layout: PageLayout) {
   const positionOf = (frame: number) => header.size + frame * frameSize;
   let salt: Buffer = Buffer.alloc(saltSize);
   let scanned = 0;
+  let longest = 0;
 
   /** Opens the WAL and detects whether it was restarted. */
   function within<T>(otherwise: T, inspect: (file: number) => T): T {
@@ -250,12 +269,34 @@ function createLogScan(path: string, layout: PageLayout) {
     }
   }
 
+  /** Not one of zeros. */
   const isCurrent = (frame: Buffer) =>
     frame.length >= frameHeader.size &&
+    frame.readUInt32BE(0) > 0 &&
     frame.compare(salt, 0, saltSize, frameHeader.saltAt, frameHeader.saltAt + saltSize) === 0;
 
   return {
-    isEmpty: () => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0,
+    /** Without a commit: SQLite writes the header with the first one. */
+    isEmpty: () => within(true, (file) => read(file, 0, header.size).every((byte) => byte === 0)),
+
+    size: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+
+    /** In pages, since the last call. */
+    takeLongest(): number {
+      const pages = longest;
+      longest = 0;
+      return pages;
+    },
+
+    fill(pages: number): void {
+      const file = openSync(path, 'r+');
+      try {
+        for (let at = 0; at < positionOf(pages); at += zeros.length) writeSync(file, zeros, 0, zeros.length, at);
+        fdatasyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    },
 
     isLongerThan: (frames: number) =>
       within(false, (file) => isCurrent(read(file, positionOf(frames), frameHeader.size))),
@@ -269,6 +310,7 @@ function createLogScan(path: string, layout: PageLayout) {
           if (staleRange(frame.subarray(frameHeader.size), page, layout)) stale.add(page);
           else stale.delete(page);
           scanned += 1;
+          longest = Math.max(longest, scanned);
         }
       }),
   };

@@ -34,7 +34,7 @@ port.on('message', (order: Batch | 'erase' | 'close') => {
 
 function erase(): 'erased' | 'shrinking' {
   const hasMore = ignoringErrors(shrink);
-  ignoringErrors(eraser.erase);
+  ignoringErrors(() => eraser.erase() && eraser.reserveLog());
   return hasMore ? 'shrinking' : 'erased';
 }
 
