@@ -200,11 +200,8 @@ export const expiryWithin = ({ longestAgeMs = Number.POSITIVE_INFINITY }: CoreDe
   Math.min(end, createdAt + longestAgeMs);
 
 /** Waits for a write, and then for the expiry that it moves. */
-export async function extending<T>(deps: CoreDeps, room: Room, write: Promise<T>): Promise<T> {
-  const written = await write;
-  if (room.extendMs !== undefined) await extendAfterWrite(deps, room);
-  return written;
-}
+export const extending = <T>(deps: CoreDeps, room: Room, write: Promise<T>): Promise<T> =>
+  room.extendMs === undefined ? write : write.then((written) => extendAfterWrite(deps, room).then(() => written));
 
 /** Never rejects: the write is stored. If this fails, the next write moves the expiry. */
 export const extendAfterWrite = (deps: CoreDeps, room: Room): Promise<void> =>

@@ -143,7 +143,7 @@ export function createTexts(
     // A text that a program replaces with `POST` was not typed.
     if (replacement === undefined || origin !== undefined) text.isTyped = true;
     const { version, writtenAt } = entry;
-    const result = { version, writtenAt, ...(text.isEncrypted && compactionHint(text)) };
+    const result = text.isEncrypted ? { version, writtenAt, ...compactionHint(text) } : { version, writtenAt };
     if (run) change.record = run.record(result);
     cache.put(code, text);
     const answered = texts.appendText(code, change);

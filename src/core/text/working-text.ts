@@ -109,7 +109,7 @@ export class WorkingText {
 
   /** The store has dropped entries with a version, and this is the size of what was left. */
   noteLogBytes(version: number, bytes: number): void {
-    const later = this.since(version) ?? [];
+    const later = version < this.version ? (this.since(version) ?? []) : [];
     this.#logBytes = later.reduce((sum, entry) => sum + sizeOf(entry), bytes);
   }
 
@@ -257,6 +257,7 @@ export const sizeOf = ({ edits, sealed = '' }: Pick<TextEntry, 'edits' | 'sealed
   entryBytes + editBytes * edits.length + bytesInserted(edits) + sealed.length;
 
 export function bytesInserted(edits: readonly TextEdit[]): number {
+  if (edits.length === 0) return 0;
   const known = longInsertions.get(edits);
   if (known !== undefined) return known;
   const inserted = edits.reduce((sum, { insert }) => sum + Buffer.byteLength(insert), 0);
@@ -293,10 +294,14 @@ export class TextCache {
 
   /** Marks the text as used and updates its cost. */
   put(code: RoomCode, text: WorkingText): void {
-    const { cost } = text;
-    this.delete(code);
-    this.#texts.set(code, { text, cost, wasUsed: true });
-    this.cost += cost;
+    const known = this.#texts.get(code) ?? { text, cost: 0, wasUsed: true };
+    this.#texts.delete(code);
+    this.#texts.set(code, known);
+    this.cost -= known.cost;
+    known.text = text;
+    known.cost = text.cost;
+    known.wasUsed = true;
+    this.cost += known.cost;
     if (this.cost > maxCost) this.#evict(code);
     this.#watchIdle();
   }

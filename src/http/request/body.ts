@@ -4,6 +4,7 @@ import { freeBuffer } from '../../core/defence/garbage.ts';
 import type { Transfer } from '../../core/defence/transfer-budget.ts';
 import { isLarge } from '../../core/defence/work.ts';
 import { byteCount, PoproomError, unavailable } from '../../core/errors.ts';
+import type { MaybePromise } from '../../core/ports/basics.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 
 export interface ReceivedBody {
@@ -24,22 +25,27 @@ export interface BodyRules {
 }
 
 /** Reads the body of a request, if it has one. `checkType` throws if the content type is not supported. */
-export async function readBody(
+export function readBody(
   request: Request,
   { maxBytes, beforeLarge }: BodyRules,
   checkType: (raw: IncomingMessage) => void,
-): Promise<ReceivedBody> {
+): MaybePromise<ReceivedBody> {
   const { raw } = request;
   if (!hasBody(raw)) return noBody;
   refuseCompressed(raw);
+  const receive = (checkRoom?: BeforeLarge) => {
+    request.sendContinue();
+    return collectBody(request, maxBytes, checkRoom);
+  };
   const announced = announcedLength(raw);
-  if (announced !== undefined) checkType(raw);
-  if ((announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
-  const isChecked = (announced ?? 0) > unknownRoomBytes;
-  if (isChecked) await beforeLarge?.(request);
-  request.sendContinue();
-  const body = await collectBody(request, maxBytes, isChecked ? undefined : beforeLarge);
-  // Some proxies forward a request without a body as an empty chunked one, without a type.
+  if (announced === undefined) return receive(beforeLarge).then((body) => withType(raw, body, checkType));
+  checkType(raw);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes);
+  return announced > unknownRoomBytes && beforeLarge ? beforeLarge(request).then(() => receive()) : receive();
+}
+
+/** Some proxies forward a request without a body as an empty chunked one, without a type. */
+function withType(raw: IncomingMessage, body: ReceivedBody, checkType: (raw: IncomingMessage) => void): ReceivedBody {
   if (body.bytes.length > 0) checkType(raw);
   return body;
 }

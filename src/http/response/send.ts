@@ -78,7 +78,8 @@ export function send(exchange: Exchange, reply: Reply, headers: Headers): Promis
   if (body === undefined || raw.method === 'HEAD') response.end();
   else if (unread && !raw.destroyed && !isBodyWithheld()) return endAfterBody(raw, response, body);
   else if (reply.isOwnBody && body instanceof Uint8Array) response.end(body, () => freeBuffer(body));
-  else response.end(body);
+  // As ASCII, it is not encoded again.
+  else response.end(body, typeof body === 'string' && body.length === length ? 'latin1' : 'utf8');
 }
 
 type Headers = Record<string, string>;

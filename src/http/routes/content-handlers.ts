@@ -47,12 +47,11 @@ export const contentHandlers = (deps: HandlerDeps) => {
       const write = async ({ content, pin }: api.WriteContentRequest) => {
         const run = keyedRun<WrittenText>(deps, request, 'writeContent', () => fingerprintOf(ifMatch, content));
         const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
-        const isLong = isLarge(content.length);
-        if (isLong) await nextTurn();
-        const response = { success: true, ...textOf({ content, ...written }) } satisfies api.ContentWritten;
-        const body = request.turns.budget.measure(request.client, () => JSON.stringify(response));
-        if (isLong) await nextTurn();
-        return jsonText(200, body, { ETag: versionTag(written.version), ...replayHeaders(run) });
+        const { version, writtenAt } = written;
+        const response: api.ContentWritten = { success: true, content, version, timestamp: toTimestamp(writtenAt) };
+        const toJson = () => JSON.stringify(response);
+        const body = isLarge(content.length) ? await measuredInTurn(request, toJson) : toJson();
+        return jsonText(200, body, { ETag: versionTag(version), ...replayHeaders(run) });
       };
       if (isText(request)) return withText(request, textRules, (content) => write({ content }));
       return withJson<api.WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
@@ -96,6 +95,13 @@ export const contentHandlers = (deps: HandlerDeps) => {
     clearHistory: confirmed('The history was deleted.', rooms.clearHistory),
   } satisfies Partial<Handlers>;
 };
+
+async function measuredInTurn<T>({ client, turns }: Request, work: () => T): Promise<T> {
+  await nextTurn();
+  const result = turns.budget.measure(client, work);
+  await nextTurn();
+  return result;
+}
 
 /** Whether the body is a text and not JSON. Throws if a form of another site sent it. */
 function isText({ raw, isCrossSite }: Request): boolean {

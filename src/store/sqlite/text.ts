@@ -79,11 +79,11 @@ function toWrite({ entry, revision, previousRevision, compaction, checkpoint, re
   const fullText = compaction?.isUnchanged ? undefined : compaction?.content;
   const drop =
     compaction && !compaction.isLogEmpty ? { through: compaction.dropThrough, keep: compaction.keep } : undefined;
-  return [
-    ...([edits, fullText, checkpoint && checkpointToWrite(checkpoint), entry.sealed] as const),
-    ...([version, writtenAt, revision, previousRevision, drop, deviceId, ref, compaction?.lastRefs] as const),
-    record,
-  ];
+  const kept = checkpoint && checkpointToWrite(checkpoint);
+  const { sealed } = entry;
+  const lastRefs = compaction?.lastRefs;
+  // biome-ignore format: one for each element
+  return [edits, fullText, kept, sealed, version, writtenAt, revision, previousRevision, drop, deviceId, ref, lastRefs, record];
 }
 
 /** Without the text if the writer can copy it. */
