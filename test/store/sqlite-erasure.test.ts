@@ -1,10 +1,12 @@
 /** Deleted data is erased from the database files, of this version and of earlier ones. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { closeSync, copyFileSync, openSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { guardRules } from '../../src/core/limits.ts';
 
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
@@ -31,6 +33,7 @@ import { type Random, randomFromSeed, seededRandom } from '../support/seeded-ran
 import { firstRelease, makeFirstRelease } from './first-release.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
+const execute = promisify(execFile);
 const often = { eraseEveryMs: 20 };
 const rules = guardRules(20);
 
@@ -149,6 +152,86 @@ describe('sqlite: deleted rows', () => {
     await eventually('the log is empty', async () => (await sizeOfLog()) === 0);
   });
 });
+
+describe('sqlite: the log', () => {
+  it('[LIFE-7] [TEXT-6] keeps its size after many commits, contains only zeros, and loses nothing after a crash', async (t) => {
+    const { path, eraser, write, rowsOf } = await openLog(t);
+    write(500);
+    const used = await sizeOf(path);
+    assert.equal(eraser.erase(), true);
+    assert.equal(await sizeOf(path), 0);
+    eraser.reserveLog();
+    const reserved = await readFile(`${path}-wal`);
+    assert.ok(reserved.length >= used && reserved.length < used + 128 * 1024, `${reserved.length} bytes of ${used}`);
+    assert.ok(reserved.every((byte) => byte === 0));
+    assert.equal((await rowsOf()).length, 500, 'a crash now');
+    write(1);
+    assert.equal((await rowsOf()).length, 501, 'a crash after the next commit');
+    write(300);
+    assert.equal(await sizeOf(path), reserved.length, 'the commits have not extended it');
+    assert.equal((await rowsOf()).length, 801, 'a crash before the next erasure');
+    assert.equal(eraser.erase(), true);
+    assert.equal((await rowsOf()).length, 801);
+  });
+
+  it('[LIFE-7] is truncated if nothing was written since it was reserved', async (t) => {
+    const { path, eraser, write } = await openLog(t);
+    write(500);
+    eraser.erase();
+    eraser.reserveLog();
+    assert.ok((await sizeOf(path)) > 0);
+    eraser.requireWholeScan();
+    eraser.erase();
+    eraser.reserveLog();
+    assert.equal(await sizeOf(path), 0);
+    write(3);
+    eraser.erase();
+    eraser.reserveLog();
+    assert.equal(await sizeOf(path), 0, 'few commits reserve nothing');
+  });
+
+  it('[KEY-4] is not overwritten if another process has written in the meantime', async (t) => {
+    const { path, eraser, write, rowsOf } = await openLog(t);
+    write(500);
+    eraser.erase();
+    const other = connect(path);
+    t.after(() => other.close());
+    other.exec("INSERT INTO rows VALUES (1000000, 'of the other')");
+    eraser.reserveLog();
+    assert.equal((await rowsOf()).at(-1), 'of the other');
+    other.exec("INSERT INTO rows VALUES (1000001, 'later')");
+    assert.equal((await rowsOf()).length, 502);
+  });
+});
+
+/** A database with its eraser. `rowsOf` reads a copy of its files, as a crash would leave them. */
+async function openLog(t: TestContext) {
+  const path = join(await temporaryFolder(t), 'rows.db');
+  const db = connect(path);
+  db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, content TEXT NOT NULL) STRICT');
+  const descriptor = openSync(path, 'r+');
+  t.after(() => {
+    db.close();
+    closeSync(descriptor);
+  });
+  const insert = db.prepare('INSERT INTO rows (content) VALUES (?)');
+  const write = (commits: number) => {
+    for (let n = 0; n < commits; n++) insert.run(uniqueText(500));
+  };
+  async function rowsOf(): Promise<string[]> {
+    const copy = join(await temporaryFolder(t), 'copy.db');
+    await execute('cp', [path, copy]);
+    await execute('cp', [`${path}-wal`, `${copy}-wal`]);
+    const copied = connect(copy);
+    const rows = copied.prepare('SELECT content FROM rows ORDER BY id').all();
+    assert.equal(copied.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');
+    copied.close();
+    return rows.map(({ content }) => String(content));
+  }
+  return { path, eraser: createEraser(db, { path, descriptor }), write, rowsOf };
+}
+
+const sizeOf = async (path: string) => (await stat(`${path}-wal`)).size;
 
 describe('sqlite: a database of an earlier version', () => {
   const [kept, overwritten] = ['KEPT00', '0VERWR1TE'] as [RoomCode, RoomCode];
