@@ -35,19 +35,22 @@ export type AdmittedRoom = Room & { link?: StoredLink };
  * Every operation of a link is checked here, or by `checkRight` if it arrives on an open live channel. `meanwhile` is
  * called if the store is another server, before it has responded.
  */
-export async function admit(
+export function admit(
   deps: CoreDeps,
   caller: Caller,
   operation: RoomOperation,
   meanwhile?: (code: RoomCode) => void,
-): Promise<AdmittedRoom> {
+): MaybePromise<AdmittedRoom> {
   const link = parseLinkId(caller.roomId);
   if (link) return admitLink(deps, caller, link, operation);
   const attempt = new Attempt(deps, caller);
   const admitting = deps.rooms.admit(attempt);
   if (admitting instanceof Promise && attempt.code) meanwhile?.(attempt.code);
-  const admission = admitting instanceof Promise ? await admitting : admitting;
-  return admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission);
+  return chain(
+    admitting,
+    (admission): MaybePromise<AdmittedRoom> =>
+      admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission),
+  );
 }
 
 async function admitLink(deps: CoreDeps, caller: Caller, id: LinkId, operation: RoomOperation): Promise<AdmittedRoom> {

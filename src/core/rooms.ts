@@ -4,6 +4,7 @@ import type { RoomOperation } from '../protocol/link-rights.ts';
 import { parseLinkId } from '../protocol/room-code.ts';
 import type { UpdateRoomRequest } from '../protocol/types.ts';
 import { type AdmittedRoom, admit, admitToRead, type Caller, macPin, parsePin, proofOf } from './admission.ts';
+import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, invalidField, orMissing, PoproomError } from './errors.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
@@ -166,16 +167,17 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     end,
 
     /** Rejects a caller that may not do this, without doing it. */
-    access: (caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> => admit(deps, caller, operation),
+    access: (caller: Caller, operation: RoomOperation) => admit(deps, caller, operation),
 
     readContent: (caller: Caller) =>
       parseLinkId(caller.roomId) ? readByLink(caller) : admitToRead(deps, caller, sealedContentOf),
 
-    async writeContent(caller: Caller, content: string, ifVersions?: readonly number[], run?: KeyedRun<WrittenText>) {
-      const bytes = checkContent(content, maxContentBytes);
-      const room = await admit(deps, caller, 'writeText', texts.prefetch);
+    writeContent(caller: Caller, content: string, ifVersions?: readonly number[], run?: KeyedRun<WrittenText>) {
       const { deviceId, client } = caller;
-      return changing(room, run, () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run }));
+      const replacement = { content, bytes: checkContent(content, maxContentBytes), ifVersions, deviceId, client, run };
+      return chain(admit(deps, caller, 'writeText', texts.prefetch), (room) =>
+        changing(room, run, () => texts.replace(room.code, replacement)),
+      );
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {

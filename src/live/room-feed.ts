@@ -301,7 +301,7 @@ export class RoomFeed {
     this.#collected = undefined;
     this.#view = next;
     const prepared = nothingPrepared();
-    this.endLinks();
+    if (before.links.length > 0) this.endLinks();
     for (const session of this.sessions) session.follow(before, next, prepared, written);
     this.wakeWatchers();
     if (before.devices !== next.devices) this.#notifyOfDevicesSoon();

@@ -22,8 +22,8 @@ const smallBody = 16 * 1024;
 export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
 
 /** A missing body is read as an empty object, so that the error names the missing fields. */
-export const readJson = <T>(request: Request, schema: object): Promise<T> =>
-  withJson(request, schema, { maxBytes: smallBody }, async (value: T) => value);
+export const readJson = <T>(request: Request, schema: object): MaybePromise<T> =>
+  withJson(request, schema, { maxBytes: smallBody }, (value: T) => value);
 
 /** The caller of a request whose body may contain a PIN and nothing else. */
 export async function readCaller(request: Request): Promise<Caller> {
@@ -36,24 +36,23 @@ export const withJson = <T, R>(
   request: Request,
   schema: object,
   rules: BodyRules,
-  handle: (value: T) => Promise<R>,
-): Promise<R> =>
+  handle: (value: T) => MaybePromise<R>,
+): MaybePromise<R> =>
   inTurn(request, rules, refuseUnlessJson, (body) =>
     chain(validatorOf(schema), (validate) => chain(parsed<T>(request, body, validate), handle)),
   );
 
 /** Handles a body when its turn comes. Small bodies are handled immediately, unless the client causes much work. */
-async function inTurn<R>(
+function inTurn<R>(
   request: Request,
   rules: BodyRules,
   checkType: (raw: IncomingMessage) => void,
   handle: (body: ReceivedBody) => MaybePromise<R>,
-): Promise<R> {
+): MaybePromise<R> {
   const { client, turns } = request;
-  const waiting = turns.budget.admit(client);
-  if (waiting) await waiting;
-  const body = await readBody(request, rules, checkType);
-  return turns.run(client, body.bytes.length, () => handle(body));
+  return chain(turns.budget.admit(client), () =>
+    chain(readBody(request, rules, checkType), (body) => turns.run(client, body.bytes.length, () => handle(body))),
+  );
 }
 
 /** Runs after the start, so that the first request does not wait for it. */
@@ -124,7 +123,7 @@ export const isTextBody = (raw: IncomingMessage): boolean =>
 const textTypes: ReadonlySet<string> = new Set(['text/plain', 'application/x-www-form-urlencoded']);
 
 /** The same for a body that is a text. */
-export const withText = <R>(request: Request, rules: BodyRules, handle: (text: string) => Promise<R>): Promise<R> =>
+export const withText = <R>(request: Request, rules: BodyRules, handle: (text: string) => Promise<R>) =>
   inTurn(request, rules, refuseUnlessUtf8, (body) =>
     handle(request.turns.budget.measure(request.client, () => decodedText(body))),
   );

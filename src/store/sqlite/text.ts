@@ -51,16 +51,15 @@ export function createTextStore(rooms: RoomReader, texts: TextReader, writer: Wr
       readLive(code, now, (id, record) => texts.readEdits(id, record, since, limit)),
 
     /** Several appends of a room may run concurrently. They are acknowledged and cached in order. */
-    async appendText(code, append) {
-      try {
-        const reply = await writer.run(appendText, code, ...toWrite(append));
-        return outcomeOf(code, append, orReason(code, append.entry.writtenAt, reply));
-      } catch (error) {
-        // It may have been written.
-        cache.drop(code);
-        throw error;
-      }
-    },
+    appendText: (code, append) =>
+      writer.run(appendText, code, ...toWrite(append)).then(
+        (reply) => outcomeOf(code, append, orReason(code, append.entry.writtenAt, reply)),
+        (error) => {
+          // It may have been written.
+          cache.drop(code);
+          throw error;
+        },
+      ),
 
     listHistory: (code, now) => readLive(code, now, texts.listHistory),
 
