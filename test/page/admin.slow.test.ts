@@ -59,8 +59,12 @@ describe('the admin page', () => {
     await open('Clients');
     await button('Block 203.0.113.7').click();
     await page.getByLabel('Reason').fill('a test');
+    await page.getByLabel('Ends after').selectOption('1 hour');
     await page.getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('cell', { name: '203.0.113.7/32', exact: true }).waitFor();
+    const [ends = ''] = await page.getByRole('row').filter({ hasText: '203.0.113.7/32' }).allInnerTexts();
+    assert.match(ends, /\b(1 hour|1 h|60 min|59 min|60 minutes|59 minutes)\b/);
+    assert.equal(await page.getByLabel('Ends after').inputValue(), '86400', 'for the next block');
     assert.equal((await api.get('/api/health', { from: '203.0.113.7' })).code, 'ADDRESS_BLOCKED');
     await assertAccessible(page, 'blocks', ['light']);
     await button('Unblock 203.0.113.7/32').click();

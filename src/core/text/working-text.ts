@@ -294,14 +294,10 @@ export class TextCache {
 
   /** Marks the text as used and updates its cost. */
   put(code: RoomCode, text: WorkingText): void {
-    const known = this.#texts.get(code) ?? { text, cost: 0, wasUsed: true };
-    this.#texts.delete(code);
-    this.#texts.set(code, known);
-    this.cost -= known.cost;
-    known.text = text;
-    known.cost = text.cost;
-    known.wasUsed = true;
-    this.cost += known.cost;
+    const { cost } = text;
+    this.delete(code);
+    this.#texts.set(code, { text, cost, wasUsed: true });
+    this.cost += cost;
     if (this.cost > maxCost) this.#evict(code);
     this.#watchIdle();
   }

@@ -38,16 +38,15 @@ export function readBody(
     return collectBody(request, maxBytes, checkRoom);
   };
   const announced = announcedLength(raw);
-  if (announced === undefined) return receive(beforeLarge).then((body) => withType(raw, body, checkType));
+  if (announced === undefined)
+    return receive(beforeLarge).then((body) => {
+      // Some proxies forward a request without a body as an empty chunked one, without a type.
+      if (body.bytes.length > 0) checkType(raw);
+      return body;
+    });
   checkType(raw);
   if (announced > maxBytes) throw bodyTooLarge(maxBytes);
   return announced > unknownRoomBytes && beforeLarge ? beforeLarge(request).then(() => receive()) : receive();
-}
-
-/** Some proxies forward a request without a body as an empty chunked one, without a type. */
-function withType(raw: IncomingMessage, body: ReceivedBody, checkType: (raw: IncomingMessage) => void): ReceivedBody {
-  if (body.bytes.length > 0) checkType(raw);
-  return body;
 }
 
 /** Reads the whole body. Most arrive in one chunk, which needs neither copying nor counting. */

@@ -50,7 +50,10 @@ export const contentHandlers = (deps: HandlerDeps) => {
         const { version, writtenAt } = written;
         const response: api.ContentWritten = { success: true, content, version, timestamp: toTimestamp(writtenAt) };
         const toJson = () => JSON.stringify(response);
-        const body = isLarge(content.length) ? await measuredInTurn(request, toJson) : toJson();
+        const isLong = isLarge(content.length);
+        if (isLong) await nextTurn();
+        const body = isLong ? request.turns.budget.measure(request.client, toJson) : toJson();
+        if (isLong) await nextTurn();
         return jsonText(200, body, { ETag: versionTag(version), ...replayHeaders(run) });
       };
       if (isText(request)) return withText(request, textRules, (content) => write({ content }));
@@ -95,13 +98,6 @@ export const contentHandlers = (deps: HandlerDeps) => {
     clearHistory: confirmed('The history was deleted.', rooms.clearHistory),
   } satisfies Partial<Handlers>;
 };
-
-async function measuredInTurn<T>({ client, turns }: Request, work: () => T): Promise<T> {
-  await nextTurn();
-  const result = turns.budget.measure(client, work);
-  await nextTurn();
-  return result;
-}
 
 /** Whether the body is a text and not JSON. Throws if a form of another site sent it. */
 function isText({ raw, isCrossSite }: Request): boolean {

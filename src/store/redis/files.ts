@@ -268,27 +268,22 @@ return {seq, redis.call('HGET', room, 'expiresAt')}
 /** With and without the record of its request. */
 const addFileOnce = onceScripts(addFileScript, "type(reply) == 'table'");
 
-const removeFileScript = inLiveRoom('room, files, removed, removals', 'now, fileId, member').scriptWhenFull<
-  number | 'no-file'
->(`
-local entry = redis.call('HGET', files, fileId)
+/** Moves a file between the current and the removed ones. */
+const moveFile = (from: string, to: string, note: string) => `
+local entry = redis.call('HGET', ${from}, fileId)
 if not entry then return 'no-file' end
-redis.call('HDEL', files, fileId)
-redis.call('HSET', removed, fileId, entry)
-redis.call('ZADD', removals, now, member)
+redis.call('HDEL', ${from}, fileId)
+redis.call('HSET', ${to}, fileId, entry)
+redis.call(${note})
 return redis.call('HINCRBY', room, 'seq', 1)
-`);
-
-const restoreFileScript = inLiveRoom('room, files, removed, removals', 'now, fileId, member').script<
-  number | 'no-file'
->(`
-local entry = redis.call('HGET', removed, fileId)
-if not entry then return 'no-file' end
-redis.call('HDEL', removed, fileId)
-redis.call('HSET', files, fileId, entry)
-redis.call('ZREM', removals, member)
-return redis.call('HINCRBY', room, 'seq', 1)
-`);
+`;
+const movingFile = inLiveRoom('room, files, removed, removals', 'now, fileId, member');
+const removeFileScript = movingFile.scriptWhenFull<number | 'no-file'>(
+  moveFile('files', 'removed', "'ZADD', removals, now, member"),
+);
+const restoreFileScript = movingFile.script<number | 'no-file'>(
+  moveFile('removed', 'files', "'ZREM', removals, member"),
+);
 
 /** Erases a file that was removed before a moment. It may have been restored or removed again since it was found due. */
 const eraseFileScript = onKeys(

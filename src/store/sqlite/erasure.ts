@@ -73,13 +73,11 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     erase,
 
     /**
-     * Call this after an erasure. Fills the WAL with zeros, as far as it was used since the last call: SQLite takes it for
-     * empty and overwrites it. A commit that extends a file takes a third longer. If nothing is written until the next
-     * erasure, that one truncates it.
+     * Fills the WAL with zeros after an erasure, as far as it was used before. SQLite takes it for empty. A commit that
+     * extends a file takes a third longer. If nothing is written until the next erasure, that one truncates it.
      */
     reserveLog(): void {
-      const pages = log.takeLongest();
-      if (pages >= shortestReserve) withEmptyLog(() => log.fill(pages));
+      if (log.longest() >= shortestReserve) withEmptyLog(log.fill);
     },
 
     /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
@@ -281,20 +279,17 @@ function createLogScan(path: string, layout: PageLayout) {
 
     size: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
 
-    /** In pages, since the last call. */
-    takeLongest(): number {
-      const pages = longest;
-      longest = 0;
-      return pages;
-    },
+    /** In pages, since it was filled. */
+    longest: () => longest,
 
-    fill(pages: number): void {
+    fill(): void {
       const file = openSync(path, 'r+');
       try {
-        for (let at = 0; at < positionOf(pages); at += zeros.length) writeSync(file, zeros, 0, zeros.length, at);
+        for (let at = 0; at < positionOf(longest); at += zeros.length) writeSync(file, zeros, 0, zeros.length, at);
         fdatasyncSync(file);
       } finally {
         closeSync(file);
+        longest = 0;
       }
     },
 

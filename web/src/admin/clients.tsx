@@ -79,21 +79,26 @@ export function Blocks() {
 }
 
 const ends = { '3600': '1 hour', '86400': '1 day', '604800': '7 days', '2592000': '30 days', '': 'No end' } as const;
+const usualEnd = '86400';
 
 function BlockForm({ onDone }: { onDone(): void }) {
   const [isForced, setForced] = useState(false);
+  const [end, setEnd] = useState<keyof typeof ends>(usualEnd);
+  const [blocks, setBlocks] = useState(0);
   const action = useAction(onDone);
   const canForce = action.problem?.code === 'VALIDATION_FAILED' && action.problem.message.includes('"force"');
 
   async function onSubmit(event: SubmitEvent) {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const { range = '', reason = '', end } = Object.fromEntries(new FormData(form)) as Record<string, string>;
+    const { range = '', reason = '' } = Object.fromEntries(new FormData(form)) as Record<string, string>;
     const rule = { range: range.trim(), reason: reason.trim(), expiresIn: Number(end) || undefined };
     const json = { ...rule, force: isForced || undefined };
     if (!(await action.run(() => call('blocks', { method: 'POST', json })))) return;
     suggestedRange = '';
     setForced(false);
+    setEnd(usualEnd);
+    setBlocks(blocks + 1);
     form.reset();
   }
 
@@ -107,16 +112,7 @@ function BlockForm({ onDone }: { onDone(): void }) {
         <span>Reason, for operators</span>
         <input name="reason" required maxLength={200} />
       </label>
-      <label class="field">
-        <span>Ends after</span>
-        <select name="end" defaultValue="86400">
-          {Object.entries(ends).map(([seconds, title]) => (
-            <option key={seconds} value={seconds} selected={seconds === '86400'}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice key={blocks} label="Ends after" value={end} choices={ends} onChange={setEnd} />
       {(canForce || isForced) && (
         <label class="check">
           <input type="checkbox" checked={isForced} onChange={(event) => setForced(event.currentTarget.checked)} />

@@ -5,6 +5,10 @@ import { useId, useLayoutEffect } from 'preact/hooks';
 import { t, toAsciiDigits } from '../i18n/strings.ts';
 import '../style/forms.css';
 
+/** For a room code or key, which the browser must not change. */
+const asTyped = { autocomplete: 'off', autoCapitalize: 'characters', autoCorrect: 'off', spellcheck: false } as const;
+export const codeInput = { ...asTyped, type: 'text', dir: 'ltr', lang: 'en', enterKeyHint: 'go' } as const;
+
 export const isPin = (text: string): boolean => /^\d{4}$/.test(text);
 
 /** A field for a new PIN, which the user has just asked for. */

@@ -8,6 +8,7 @@ import { Button, Icon, IconButton, type IconName } from '../../components/contro
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { codeInput } from '../../components/form-fields.tsx';
 import { keepKey, keptKey, keyIn, knownRoom, takeRoom } from '../../device/recent-rooms.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/strings.ts';
@@ -171,14 +172,7 @@ export function KeyPrompt({ room, prompt, isChecking }: PromptProps) {
         <input
           ref={field}
           class="key-input"
-          type="text"
-          dir="ltr"
-          lang="en"
-          autocomplete="off"
-          autoCapitalize="characters"
-          autoCorrect="off"
-          spellcheck={false}
-          enterKeyHint="go"
+          {...codeInput}
           placeholder="H4T9-WZ3B-NQ6Y-RC88"
           readOnly={isLocked || isChecking}
           aria-invalid={prompt.isWrong}

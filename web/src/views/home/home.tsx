@@ -5,7 +5,7 @@ import { PoproomError } from '../../../../src/client/error.ts';
 import { requestRoom } from '../../../../src/client/room-access.ts';
 import { Button, Icon, IconButton, Problem } from '../../components/controls.tsx';
 import { RequestsLeft, useServerNow } from '../../components/countdown.tsx';
-import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
+import { codeInput, isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { listen } from '../../components/listen.ts';
 import { notify } from '../../components/notices.tsx';
@@ -306,15 +306,8 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
         <input
           ref={field}
           class="code-input"
-          type="text"
+          {...codeInput}
           name="code"
-          dir="ltr"
-          lang="en"
-          autocomplete="off"
-          autoCapitalize="characters"
-          autoCorrect="off"
-          spellcheck={false}
-          enterKeyHint="go"
           placeholder="7KQ 2MX"
           value={typed.value}
           aria-invalid={problem.value !== ''}
