@@ -234,6 +234,7 @@ export class RoomFeed {
 
   #notifyOfDevices(mode: DevicesMode): void {
     if (this.sessions.size === 0) return;
+    this.#sendCollected();
     const now = performance.now();
     // Another message may have been sent during the read.
     if (now < this.#notices[mode].earliest) return void this.#notifyOfDevicesSoon();
@@ -309,6 +310,8 @@ export class RoomFeed {
 
   /** The edits of a commit arrive one by one, and reach each socket in one write. */
   #collect(next: RoomView, origin: string | undefined): void {
+    // Beyond what is kept of them, sessions would receive the whole text.
+    if (this.#collected && !next.text.since(this.#collected.before.text.version)) this.#sendCollected();
     // Runs after the other writes of the commit are published, and before any of them is answered.
     if (!this.#collected) queueMicrotask(() => this.#sendCollected());
     this.#collected ??= { before: this.view, written: new Map() };

@@ -37,7 +37,7 @@ interface LongText {
 }
 
 export interface Wire {
-  /** Sends the messages in one write. */
+  /** Sends the messages together. */
   send(messages: readonly Outgoing[]): void;
   /** Bytes that were sent but not yet read by the peer. */
   backlog(): number;

@@ -29,6 +29,22 @@ describe('the reads of a room', () => {
     assert.deepEqual(Object.fromEntries(counts), { readText: 1, appendText: 20 });
   });
 
+  it('[LIVE-20] are not needed for 100 edits of one commit, which reach a device in two writes and in order', async (t) => {
+    const { join, counts, service, caller } = await open(t);
+    const { sent, writes } = await join('reader', true);
+    const [told, written] = [sent.length, writes.length];
+    await service.editContent(caller, { append: 'first' });
+    counts.clear();
+    await Promise.all(Array.from({ length: 100 }, () => service.editContent(caller, { append: 'x' })));
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      sent.slice(told).map(({ text }) => JSON.parse(text).version),
+      Array.from({ length: 101 }, (_, n) => n + 1),
+    );
+    assert.deepEqual(writes.slice(written), [1, 64, 36]);
+    assert.equal(counts.get('readState'), undefined);
+  });
+
   it('[LIVE-20] happen once for a change that the notification does not include, however often it is sent', async (t) => {
     const store = await open(t);
     const { join, counts, bus, code } = store;
@@ -105,9 +121,14 @@ async function open(t: TestContext) {
 
   async function join(deviceId: string, edits: boolean) {
     const sent: Outgoing[] = [];
+    /** The number of messages in each. */
+    const writes: number[] = [];
     const wire = {
       answersPings: false,
-      send: (messages: readonly Outgoing[]) => void sent.push(...messages),
+      send(messages: readonly Outgoing[]) {
+        sent.push(...messages);
+        writes.push(messages.length);
+      },
       backlog: () => 0,
       ping() {},
       close() {},
@@ -123,7 +144,7 @@ async function open(t: TestContext) {
       linkTo: () => '',
     });
     await new Promise(setImmediate);
-    return { session, sent };
+    return { session, sent, writes };
   }
 
   return { join, counts, files: store.files, service, bus, code, caller };

@@ -164,12 +164,12 @@ describe('sqlite: the log', () => {
     const reserved = await readFile(`${path}-wal`);
     assert.ok(reserved.length >= used && reserved.length < used + 128 * 1024, `${reserved.length} bytes of ${used}`);
     assert.ok(reserved.every((byte) => byte === 0));
-    assert.equal((await rowsOf()).length, 500, 'a crash now');
+    assert.equal((await rowsOf()).length, 500, 'if it crashes now');
     write(1);
-    assert.equal((await rowsOf()).length, 501, 'a crash after the next commit');
+    assert.equal((await rowsOf()).length, 501, 'if it crashes after the next commit');
     write(300);
     assert.equal(await sizeOf(path), reserved.length, 'the commits have not extended it');
-    assert.equal((await rowsOf()).length, 801, 'a crash before the next erasure');
+    assert.equal((await rowsOf()).length, 801, 'if it crashes before the next erasure');
     assert.equal(eraser.erase(), true);
     assert.equal((await rowsOf()).length, 801);
   });
@@ -182,12 +182,9 @@ describe('sqlite: the log', () => {
     assert.ok((await sizeOf(path)) > 0);
     eraser.requireWholeScan();
     eraser.erase();
-    eraser.reserveLog();
     assert.equal(await sizeOf(path), 0);
-    write(3);
-    eraser.erase();
     eraser.reserveLog();
-    assert.equal(await sizeOf(path), 0, 'few commits reserve nothing');
+    assert.ok((await sizeOf(path)) <= 4096, 'only commits count');
   });
 
   it('[KEY-4] is not overwritten if another process has written in the meantime', async (t) => {

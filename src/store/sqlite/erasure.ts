@@ -10,8 +10,6 @@ import { busyTimeoutMs } from './database.ts';
 
 /** In pages. The write that exceeds it checkpoints the WAL. */
 const longestLog = 2000;
-/** In pages. After a log of at least this many, the next one gets its space on the disk in advance. */
-const shortestReserve = 64;
 /** How long to wait for a reader in another process. Writes wait as long. */
 const readerTimeoutMs = 50;
 
@@ -49,7 +47,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     return true;
   }
 
-  /** Does something while no one else writes, and only if the WAL is empty. */
+  /** Runs `work` while no one else writes, and only if the WAL is empty. */
   function withEmptyLog(work: () => void): boolean {
     db.exec('BEGIN IMMEDIATE');
     try {
@@ -73,12 +71,10 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     erase,
 
     /**
-     * Fills the WAL with zeros after an erasure, as far as it was used before. SQLite takes it for empty. A commit that
+     * Fills the WAL with zeros after an erasure, as far as it was used before. SQLite treats it as empty. A commit that
      * extends a file takes a third longer. If nothing is written until the next erasure, that one truncates it.
      */
-    reserveLog(): void {
-      if (log.longest() >= shortestReserve) withEmptyLog(log.fill);
-    },
+    reserveLog: () => withEmptyLog(log.fill),
 
     /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
     requireWholeScan(): void {
@@ -157,6 +153,8 @@ const fileHeader = 100;
 const maxPages = 2 ** 25;
 
 const zeros = Buffer.alloc(65_536);
+/** A page of memory. Linux keeps longer writes as one piece, and each commit would write all of it again. */
+const fillBytes = 4096;
 /** Small enough for the cache of a core. */
 const scanChunkBytes = 256 * 1024;
 
@@ -267,25 +265,23 @@ function createLogScan(path: string, layout: PageLayout) {
     }
   }
 
-  /** Not one of zeros. */
+  /** False for a frame of zeros. */
   const isCurrent = (frame: Buffer) =>
     frame.length >= frameHeader.size &&
     frame.readUInt32BE(0) > 0 &&
     frame.compare(salt, 0, saltSize, frameHeader.saltAt, frameHeader.saltAt + saltSize) === 0;
 
   return {
-    /** Without a commit: SQLite writes the header with the first one. */
+    /** Whether it has no commit. SQLite writes the header with the first one. */
     isEmpty: () => within(true, (file) => read(file, 0, header.size).every((byte) => byte === 0)),
 
     size: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
 
-    /** In pages, since it was filled. */
-    longest: () => longest,
-
     fill(): void {
       const file = openSync(path, 'r+');
+      const length = positionOf(Math.min(longest, longestLog));
       try {
-        for (let at = 0; at < positionOf(longest); at += zeros.length) writeSync(file, zeros, 0, zeros.length, at);
+        for (let at = 0; at < length; at += fillBytes) writeSync(file, zeros, 0, fillBytes, at);
         fdatasyncSync(file);
       } finally {
         closeSync(file);

@@ -34,11 +34,18 @@ port.on('message', (order: Batch | 'erase' | 'close') => {
 
 function erase(): 'erased' | 'shrinking' {
   const hasMore = ignoringErrors(shrink);
-  ignoringErrors(() => eraser.erase() && eraser.reserveLog());
+  const isErased = ignoringErrors(() => eraser.erase());
+  if (isErased && !hasMore && commits >= manyCommits && hasSpaceFor(0)) ignoringErrors(eraser.reserveLog);
+  commits = 0;
   return hasMore ? 'shrinking' : 'erased';
 }
 
+/** In the time between two erasures, 25 a second. For fewer, reserving space would only mean writing more. */
+const manyCommits = 250;
+let commits = 0;
+
 function write(batch: Batch): BatchReply {
+  commits += 1;
   const bytes = bytesAddedBy(batch);
   const fits = !batch.some(grows) || hasSpaceFor(bytes);
   const reply = fits ? commit(batch) : oneByOne(batch, aloneIfSmall);
