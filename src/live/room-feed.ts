@@ -58,9 +58,8 @@ export interface FeedSession {
   follow(before: RoomView, next: RoomView, prepared: Prepared, written?: ReadonlyMap<string, WrittenText>): void;
   /** Returns the size of the message that it was sent. */
   followDevices(notice: DevicesNotice): number;
-  /** Whether it shows the carets of other devices, and can take one now. */
-  wantsCaret(caret: Caret): boolean;
-  sendCaret(message: Outgoing): void;
+  /** Sends the caret if it shows those of other devices, and can take one now. */
+  followCaret(caret: Caret, message: Outgoing): void;
   end(closed: Closed): void;
 }
 
@@ -207,9 +206,8 @@ export class RoomFeed {
   #onCaret(caret: Caret): void {
     // It may refer to the text after the edits.
     this.#sendCollected();
-    const watching = [...this.sessions].filter((session) => session.wantsCaret(caret));
-    const message = watching.length > 0 && outgoing(caret);
-    if (message) for (const session of watching) session.sendCaret(message);
+    const message = outgoing(caret);
+    for (const session of this.sessions) session.followCaret(caret, message);
   }
 
   #onDevicesChanged(): void {

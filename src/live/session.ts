@@ -177,14 +177,10 @@ export class Session implements FeedSession {
   }
 
   /** Not if it has fallen behind: the next caret replaces this one. Links do not show the ids of devices. */
-  wantsCaret({ deviceId }: Caret): boolean {
+  followCaret({ deviceId }: Caret, message: Outgoing): void {
     const { showsCarets, linkView, channel } = this.options;
     const isForOthers = !showsCarets || linkView || deviceId === channel.device.id;
-    return !isForOthers && this.#isOpen && !this.#isBehind();
-  }
-
-  sendCaret(message: Outgoing): void {
-    this.#sendAll([message]);
+    if (!isForOthers && this.#isOpen && !this.#isBehind()) this.#sendAll([message]);
   }
 
   receive(message: ClientMessage): MaybePromise<void> {
