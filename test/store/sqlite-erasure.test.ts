@@ -187,6 +187,36 @@ describe('sqlite: the log', () => {
     assert.ok((await sizeOf(path)) <= 4096, 'only commits count');
   });
 
+  it('[LIFE-7] is reserved for 2,000 pages at most, however long it was', async (t) => {
+    const { path, eraser, write } = await openLog(t);
+    write(1500);
+    const most = 2000 * 2072 + 4096;
+    assert.ok((await sizeOf(path)) > 1.2 * most);
+    eraser.erase();
+    eraser.reserveLog();
+    const size = await sizeOf(path);
+    assert.ok(size > 0.9 * most && size <= most, `${size} bytes`);
+  });
+
+  it('[slow] [LIFE-7] is reserved on a server with many commits', { timeout: 60_000 }, async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = await openStore(t, folder, { eraseEveryMs: 3000 });
+    const code = await roomWith(store, 'x');
+    const path = join(folder, 'poproom.db');
+    const isReserved = async () => {
+      const log = await readFile(`${path}-wal`);
+      return log.length > 0 && log.every((byte) => byte === 0);
+    };
+    const isSeen = () => eventually('the log is reserved', isReserved, 5000).catch(() => false);
+    let [version, isDone] = [1, false];
+    // An erasure between them may divide the commits.
+    for (let round = 0; round < 4 && !isDone; round++) {
+      for (let n = 0; n < 300; n++) await append(store, code, ++version, 'x');
+      isDone = await isSeen();
+    }
+    assert.ok(isDone);
+  });
+
   it('[KEY-4] is not overwritten if another process has written in the meantime', async (t) => {
     const { path, eraser, write, rowsOf } = await openLog(t);
     write(500);
