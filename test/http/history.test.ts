@@ -71,6 +71,22 @@ describe('history', () => {
     assert.deepEqual(versions, [7, 4, 1]);
   });
 
+  it('[HIST-8] keeps nothing of a text that is written again', async (t) => {
+    const server = await startTestServer(t);
+    const { write, history } = await openRoom(server);
+    for (let n = 0; n < 5; n++) {
+      await write(longText);
+      server.clock.advance(40_000);
+    }
+    assert.deepEqual(await history(), []);
+    await write('something else');
+    await write('something else');
+    server.clock.advance(40_000);
+    await write('something else');
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [5]);
+  });
+
   it('[HIST-1] keeps one text in five seconds of those that a program replaces', async (t) => {
     const server = await startTestServer(t);
     const { write, history } = await openRoom(server);

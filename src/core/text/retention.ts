@@ -139,7 +139,7 @@ function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend['checkp
 
 function isCheckpointDue(text: WorkingText, entry: TimedEdits): boolean {
   const { changedSince, keepsHistory, document, checkpointVersion } = text;
-  if (!keepsHistory || changedSince === undefined || document.length === 0) return false;
+  if (!keepsHistory || changedSince === undefined || document.length === 0 || entry.edits.length === 0) return false;
   const afterMs = checkpointVersion === 0 ? firstCheckpointAfterMs : checkpointAfterMs;
   return entry.writtenAt - changedSince >= afterMs || isLargeRemoval(text, entry);
 }

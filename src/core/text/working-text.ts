@@ -155,7 +155,7 @@ export class WorkingText {
     this.#entries.push(entry);
     this.#index(entry);
     this.#logBytes += sizeOf(entry);
-    this.changedSince ??= entry.writtenAt;
+    if (entry.edits.length > 0 || this.isEncrypted) this.changedSince ??= entry.writtenAt;
   }
 
   /** The full text of this version is stored. Entries through a version are no longer needed here. */
