@@ -99,7 +99,17 @@ export function createTexts(
         if (limit) keepsCheckpoint = false;
         continue;
       }
-      const written = await append(code, text, author, decision, keepsCheckpoint);
+      const sent = send(code, text, author, decision, keepsCheckpoint);
+      let outcome: AppendOutcome;
+      try {
+        outcome = await sent.answered;
+      } catch (error) {
+        drop(code, text);
+        throw error;
+      } finally {
+        text.onResponse();
+      }
+      const written = finish(code, text, author, sent, outcome);
       if (!written) continue;
       charges?.lowerIfShorter(code, text);
       return written;
@@ -129,38 +139,39 @@ export function createTexts(
     return true;
   }
 
-  /** Undefined if another text is current and the edit must be decided again. */
-  async function append(code: RoomCode, text: WorkingText, author: Author, edition: Edition, keepsCheckpoint: boolean) {
+  /** Adds an edition to the text in memory, and sends it to the store. */
+  function send(code: RoomCode, text: WorkingText, author: Author, edition: Edition, keepsCheckpoint: boolean) {
     const { deviceId, ref, origin, run, client } = author;
     const { edits, sealed, replacement } = edition;
     const { generation, point: before } = text;
-    const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
-    const entry = sealed === undefined ? written : { ...written, sealed };
+    const [version, writtenAt] = [text.version + 1, clock()];
+    const unsealed = { version, edits, deviceId, ref, writtenAt };
+    const entry = sealed === undefined ? unsealed : { ...unsealed, sealed };
     const options = { revision: nextRevision(), keepsCheckpoint, largestContent };
     const change = work.measure(client, () =>
       text.isEncrypted ? advanceSealed(text, entry, replacement, options) : advance(text, entry, edition, options),
     );
     // A text that a program replaces with `POST` was not typed.
     if (replacement === undefined || origin !== undefined) text.isTyped = true;
-    const { version, writtenAt } = entry;
-    const result = text.isEncrypted ? { version, writtenAt, ...compactionHint(text) } : { version, writtenAt };
+    const result: WrittenText = text.isEncrypted
+      ? { version, writtenAt, ...compactionHint(text) }
+      : { version, writtenAt };
     if (run) change.record = run.record(result);
     cache.put(code, text);
     const answered = texts.appendText(code, change);
     text.onAppend(answered);
-    let outcome: AppendOutcome;
-    try {
-      outcome = await answered;
-    } catch (error) {
-      drop(code, text);
-      throw error;
-    } finally {
-      text.onResponse();
-    }
+    return { answered, change, result, generation, before };
+  }
+  type Sent = ReturnType<typeof send>;
+
+  /** Undefined if another text is current and the edit must be decided again. */
+  function finish(code: RoomCode, text: WorkingText, { origin, run }: Author, sent: Sent, outcome: AppendOutcome) {
+    const { change, result, generation, before } = sent;
+    const { entry } = change;
     if (outcome.outcome === 'appended') {
       if (outcome.logBytes !== undefined) text.noteLogBytes(entry.version, outcome.logBytes);
       // The entry of a replaced sealed text does not contain it, so listeners read the store.
-      const isOpaque = text.isEncrypted && sealed === undefined;
+      const isOpaque = text.isEncrypted && entry.sealed === undefined;
       bus.publish(code, isOpaque ? { seq: outcome.seq } : { seq: outcome.seq, entry, origin });
       return result;
     }

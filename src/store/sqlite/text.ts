@@ -52,7 +52,7 @@ export function createTextStore(rooms: RoomReader, texts: TextReader, writer: Wr
 
     /** Several appends of a room may run concurrently. They are acknowledged and cached in order. */
     appendText: (code, append) =>
-      writer.run(appendText, code, ...toWrite(append)).then(
+      writer.run(appendText, code, toWrite(append)).then(
         (reply) => outcomeOf(code, append, orReason(code, append.entry.writtenAt, reply)),
         (error) => {
           // It may have been written.
@@ -220,9 +220,9 @@ type AppendReply = number | [seq: number, logBytes: number] | StaleReply | Repea
 type StaleReply = { version: number; revision: number; entries: EntryRow[] | undefined };
 
 /** Reads no text, so the cost does not depend on its length. */
-export function appendText(sql: Sql, code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' {
-  const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, ...rest] = append;
-  const [drop, deviceId, ref, lastRefs, record] = rest;
+export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | 'gone' {
+  // biome-ignore format: as above
+  const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, drop, deviceId, ref, lastRefs, record] = append;
   const id = roomIdOf(code);
   const repeated = record && findRequest(sql, record, writtenAt);
   if (repeated) return { repeated };

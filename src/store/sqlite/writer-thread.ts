@@ -131,7 +131,7 @@ function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, numb
     // Other operations may read texts or end rooms.
     if (name !== 'appendText') laterTexts.clear();
     if (name !== 'appendText') continue;
-    const [code, , fullText, checkpoint] = args as [RoomCode, ...AppendTexts];
+    const [code, [, fullText, checkpoint]] = args as [RoomCode, AppendTexts];
     const by = laterTexts.get(code);
     if (fullText !== undefined && by !== undefined) replaced.set(index, by);
     if (fullText !== undefined) laterTexts.set(code, by ?? index);
@@ -141,7 +141,7 @@ function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, numb
   return replaced;
 }
 
-const withoutFullText = (append: Operation) => append.with(3, undefined) as Operation;
+const withoutFullText = (given: Operation) => given.with(2, (given[2] as AppendTexts).with(1, undefined)) as Operation;
 
 const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 

@@ -218,7 +218,7 @@ export interface NewCheckpoint {
   limits: HistoryLimits;
 }
 
-type AppendOperation = [name: string, code: RoomCode, ...texts: AppendTexts];
+type AppendOperation = [name: string, code: RoomCode, append: AppendTexts];
 
 const noTexts = () => [];
 
@@ -228,7 +228,7 @@ const textsOf: Record<string, (operation: never) => (string | undefined)[]> = {
   updateRoom: noTexts,
   addFile: noTexts,
   startUpload: noTexts,
-  appendText: ([, , edits, text, kept, sealed]: AppendOperation) => [edits, text, kept?.checkpoint.content, sealed],
+  appendText: ([, , [edits, text, kept, sealed]]: AppendOperation) => [edits, text, kept?.checkpoint.content, sealed],
   compactText: ([, , , { content, checkpoint }]: [string, RoomCode, number, TextCompaction]) => {
     return [content, checkpoint?.checkpoint.content];
   },
@@ -325,6 +325,6 @@ export const bytesAddedBy = (batch: Batch): number =>
 /** The size of a checkpoint that the writer copies. */
 function copiedBy(operation: Operation): number {
   if (operation[0] !== 'appendText') return 0;
-  const checkpoint = (operation as AppendOperation)[4]?.checkpoint;
+  const checkpoint = (operation as AppendOperation)[2][2]?.checkpoint;
   return checkpoint && checkpoint.content === undefined ? checkpoint.size : 0;
 }
