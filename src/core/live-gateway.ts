@@ -32,8 +32,8 @@ export interface Upgrade extends FileAddresses {
   head: Buffer;
   client: ClientId;
   roomId: string;
-  /** For the handshake response. */
-  headers: Record<string, string>;
+  /** For the handshake response, each with its line break. */
+  headerLines: string;
   resumeToken: string | undefined;
 }
 

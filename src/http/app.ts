@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
     };
     return chain(authorizer.authorize(raw, entry), (auth) => {
       exchange.auth = auth;
-      response.rateHeaders = auth.headers;
+      response.rateLines = auth.rateLines;
       if (invalidFraming) throw invalidFraming;
       if (isForeignForm) throw crossSiteRefused();
       return auth;
@@ -133,7 +133,7 @@ export function createApp(deps: AppDeps): App {
   /** Throws if the request is over the limit. */
   async function count({ response }: Exchange, spending: Spending): Promise<void> {
     const counted = await authorizer.settle(spending);
-    response.rateHeaders = counted.headers;
+    response.rateLines = counted.rateLines;
     if (counted.refusal) throw counted.refusal;
   }
 
@@ -174,7 +174,7 @@ export function createApp(deps: AppDeps): App {
   async function answerError({ id, raw, response, path, auth }: Exchange, error: unknown): Promise<Reply> {
     // The response is the same while the counters are unavailable.
     const counted = hasCode(error, 'CHECKSUM_MISMATCH') && auth?.countMismatch?.().catch(() => undefined);
-    response.rateHeaders = (counted && (await counted)) || response.rateHeaders;
+    response.rateLines = (counted && (await counted)) || response.rateLines;
     const reply = errorReply(error, id);
     // The assets of the page are blocked too.
     return isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED') ? deps.errorPage(raw, reply) : reply;

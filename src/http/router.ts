@@ -7,6 +7,7 @@ import { pathOf } from './request/request.ts';
 import {
   corsHeaders,
   fixedHeaders,
+  linesOf,
   preflight,
   type Reply,
   tusCapabilities,
@@ -33,10 +34,7 @@ export interface RoutePolicy extends Readonly<{ [R in Rule]: Endpoint[R] }> {
   handle: Handler;
 }
 
-interface Route {
-  policy: RoutePolicy;
-  params: Record<string, string>;
-}
+type Route = { policy: RoutePolicy; params: Record<string, string> };
 
 export interface RouteDeps {
   handlers: Handlers;
@@ -127,11 +125,6 @@ function createHeaderLines({ idleTimeoutMs }: RouteDeps): HeaderLinesOf {
   return ({ sameOriginOnly, isTus }) => (sameOriginOnly ? ownLines : isTus ? tus : readable);
 }
 
-const linesOf = (headers: Record<string, string>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-
 function policyOf(endpoint: Pick<Endpoint, 'path' | Rule>, headerLines: string, handle: Handler): RoutePolicy {
   const { path: route, counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket } = endpoint;
   const rules = { counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket };
@@ -140,11 +133,7 @@ function policyOf(endpoint: Pick<Endpoint, 'path' | Rule>, headerLines: string, 
 }
 
 /** The routes of a known path with a method that no endpoint has. */
-interface PathRoutes {
-  preflight: RoutePolicy;
-  wrongMethod: RoutePolicy;
-  isTus: boolean;
-}
+type PathRoutes = { preflight: RoutePolicy; wrongMethod: RoutePolicy; isTus: boolean };
 
 function routesOfPath(path: string, of: Endpoint[], headerLinesOf: HeaderLinesOf, fileMax: number): PathRoutes {
   const methods: string[] = of.map(({ method }) => method);

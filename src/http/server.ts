@@ -16,7 +16,7 @@ import type { CertificatePem } from './certificate.ts';
 import { foreignOrigin, isForeignOrigin } from './request/authorize.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { framingError, givenRequestId, hasBody, pathOf, traceIdIn } from './request/request.ts';
-import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
+import { corsHeaders, errorReply, fixedHeaders, linesOf } from './response/reply.ts';
 import { closeSoon, endWith, RouteResponse } from './response/send.ts';
 import { createRouter, type EndpointPath } from './router.ts';
 import { fileAddresses, type LinkSettings } from './urls.ts';
@@ -74,7 +74,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   server.on('checkExpectation', serveWhole);
 
   async function refuse(socket: Duplex, reason: string): Promise<void> {
-    const rateHeaders = await authorizer.headersFor((socket as { remoteAddress?: string }).remoteAddress);
+    const rateLines = await authorizer.rateLinesFor((socket as { remoteAddress?: string }).remoteAddress);
     // The client already has its response; whatever it sends after that is ignored.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
@@ -84,7 +84,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
     if (within?.headersSent && !within.writableFinished) return void closeSoon(socket.end());
     const id = nextRequestId();
     const reply = errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
-    endWith(socket, reply, { ...corsHeaders, ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
+    endWith(socket, reply, linesWith(id) + rateLines);
   }
   server.on('upgrade', createUpgrade(deps));
   server.on('connect', (_, socket) => {
@@ -186,7 +186,7 @@ function createUpgrade(deps: HttpServerDeps) {
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
     const id = givenRequestId(raw) ?? nextRequestId();
-    const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
+    let headerLines = linesWith(id);
     const found = matchOf(raw, endpointPath);
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
     const { path: route } = endpoints.liveChannel;
@@ -208,19 +208,22 @@ function createUpgrade(deps: HttpServerDeps) {
       const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree };
       const auth = await authorizer.authorize(raw, entry);
       client = auth.client;
-      Object.assign(headers, auth.headers);
+      headerLines += auth.rateLines;
       const rejection = framingError(raw) ?? (isForeign ? foreignOrigin() : auth.refusal);
       if (rejection) throw rejection;
       checkHandshake(raw);
       const addresses = fileAddresses({ raw }, links);
-      await live.openSocket({ raw, socket, head, client, roomId, headers, resumeToken, ...addresses });
+      await live.openSocket({ raw, socket, head, client, roomId, headerLines, resumeToken, ...addresses });
       record(101);
     } catch (error) {
       const reply = errorReply(error, id);
-      record(reply.status, error, () => endWith(socket, reply, headers));
+      record(reply.status, error, () => endWith(socket, reply, headerLines));
     }
   };
 }
+
+/** The headers of a response without a route. */
+const linesWith = (id: string) => linesOf({ ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id });
 
 /** One function for all connections: each open live channel keeps a reference to it. */
 function onError(this: Duplex): void {

@@ -45,11 +45,7 @@ export interface HubDeps {
 const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 
 /** How a joining client was admitted, and the changes that it has missed. */
-interface Joining {
-  missed: MissedEdits | undefined;
-  admittedBy: string;
-  linkView?: LinkView;
-}
+type Joining = { missed: MissedEdits | undefined; admittedBy: string; linkView?: LinkView };
 
 export type Hub = ReturnType<typeof createHub>;
 

@@ -97,10 +97,7 @@ type MessageOf<T extends ClientMessage['type']> = Extract<ClientMessage, { type:
 type Write = MessageOf<'content' | 'edit' | 'sealed-edit'>;
 type MoveCaret = MessageOf<'caret' | 'sealed-caret'>;
 
-interface PendingWrite {
-  echo: Echo;
-  written?: WrittenText;
-}
+type PendingWrite = { echo: Echo; written?: WrittenText };
 
 const noWrites: readonly PendingWrite[] = [];
 const nothingUnread: readonly Outgoing[] = [];

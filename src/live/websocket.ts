@@ -24,7 +24,7 @@ type GivenDeps = Omit<SocketDeps, 'guests' | 'receiving' | 'slots'>;
 
 export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { maxMessageBytes: number }) {
   const { hub } = given;
-  const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
+  const openingLines = new WeakMap<IncomingMessage, string>();
   const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };
   const server = new WebSocketServer({
     noServer: true,
@@ -37,7 +37,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { ma
     WebSocket: LiveSocket,
   } as ServerOptions<typeof LiveSocket>);
   server.on('headers', (lines, raw) => {
-    for (const [name, value] of Object.entries(openingHeaders.get(raw) ?? {})) lines.push(`${name}: ${value}`);
+    lines.push(...(openingLines.get(raw) ?? '').trimEnd().split('\r\n'));
   });
 
   function onClose(this: WebSocket): void {
@@ -63,11 +63,11 @@ export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { ma
 
   return {
     /** Throws before the upgrade if the client has too many channels. */
-    accept({ raw, socket: stream, head, headers, ...guest }: Upgrade): void {
+    accept({ raw, socket: stream, head, headerLines, ...guest }: Upgrade): void {
       // Closed during authorization: nothing would release its reservation.
       if (stream.destroyed) return;
       hub.reserve(guest.client);
-      openingHeaders.set(raw, headers);
+      openingLines.set(raw, headerLines);
       let isOpened = false;
       server.handleUpgrade(raw, stream, head, (socket) => {
         isOpened = true;

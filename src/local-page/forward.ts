@@ -132,7 +132,7 @@ export function createForwarder({ server, apiKey, createPassword, onFailure, onR
         ...(offered && { 'sec-websocket-protocol': offered }),
       };
       const request = ask(raw, target, headers, { agent: false });
-      const refuse = () => endWith(socket, { status: 502 }, {});
+      const refuse = () => endWith(socket, { status: 502 }, '');
       // Browsers send nothing before the response; without reading, the end of the connection would not be noticed.
       socket.on('close', () => request.destroy()).on('end', () => socket.destroy());
       socket.resume();

@@ -12,7 +12,7 @@ import { html } from '../http/page/page-files.ts';
 import type { ServerLimits } from '../http/page/server-limits.ts';
 import type { PageSource } from '../http/page/source.ts';
 import { framingError, pathOf, queryOf } from '../http/request/request.ts';
-import { fixedHeaders, json, type Reply } from '../http/response/reply.ts';
+import { fixedHeaders, json, linesOf, type Reply } from '../http/response/reply.ts';
 import { endWith, send } from '../http/response/send.ts';
 import { createRouter } from '../http/router.ts';
 import { createErrorPage, createPageReader, isForPeople, pageHandlers } from '../http/routes/page-handlers.ts';
@@ -114,7 +114,7 @@ function serve(server: Server, access: Access, forwarder: Forwarder, deps: Local
     const isAllowed = !framingError(raw) && access.isOwnHost(raw) && inner !== undefined && access.isFromPage(raw);
     const target = isAllowed ? targetOf(raw, inner) : undefined;
     if (target?.name === 'liveChannel') forwarder.upgrade(raw, socket, head, target);
-    else endWith(socket, refused, common);
+    else endWith(socket, refused, linesOf(common));
   }
 
   server.on('request', (raw, response) => void answer(raw, response).catch(() => response.destroy()));

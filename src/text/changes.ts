@@ -25,10 +25,7 @@ export function toEdits(changes: Changes): TextEdit[] {
 }
 
 /** Two changes of the same text, each rebased onto the other. Both orders produce the same result. */
-export interface Rebased {
-  mine: Changes;
-  theirs: Changes;
-}
+export type Rebased = { mine: Changes; theirs: Changes };
 
 /**
  * Client and server rebase an edit step by step over the same log, starting from its transmitted form. Intermediate

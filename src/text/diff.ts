@@ -31,12 +31,7 @@ interface Texts {
 }
 
 /** A range of the text before, and the range of the text after that replaces it. */
-interface Change {
-  from: number;
-  to: number;
-  start: number;
-  end: number;
-}
+type Change = { from: number; to: number; start: number; end: number };
 
 /** Finds unchanged parts within a change, in ascending order. */
 type Match = (texts: Texts, change: Change) => Change[];

@@ -220,6 +220,48 @@ describe('a missing body', () => {
   });
 });
 
+describe('a small body', () => {
+  it('[API-4] [ERR-2] is read however it arrives, and its connection stays open', async (t) => {
+    const { api, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '100000' });
+    const path = `/api/rooms/${await api.room()}/content`;
+    const socket = await openRawSocket(t, port);
+    const ways: Record<string, (request: string) => string[]> = {
+      'in one packet': (request) => [request],
+      'after its head': (request) => request.split(/(?<=\r\n\r\n)/),
+      'in halves': (request) => [request.slice(0, -9), request.slice(-9)],
+      'byte by byte': (request) => [...request],
+    };
+    const responseTo = async (body: string, split: (request: string) => string[]) => {
+      const request = requestHead('POST', path, { ...json, 'Content-Length': body.length }) + body;
+      for (const part of split(request)) {
+        await socket.send(part);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      return socket.response();
+    };
+    for (const [name, split] of Object.entries(ways)) {
+      for (let n = 0; n < 3; n++) {
+        const refused = fromRawResponse(await responseTo('{"content": }', split));
+        assertError(refused, 400, 'INVALID_JSON', name);
+        assert.equal(refused.headers.get('connection'), 'keep-alive', name);
+        assert.equal((await responseTo(`{"content":"${name} ${n}"}`, split)).status, 200, name);
+        assert.equal((await api.get(path)).json.content, `${name} ${n}`);
+      }
+    }
+    assert.equal(socket.isClosed(), false);
+  });
+
+  it('[ERR-2] is refused if the connection ends before it', async (t) => {
+    const { api, port } = await sharedServer(t);
+    const path = `/api/rooms/${await api.room()}/content`;
+    const socket = await openRawSocket(t, port, { allowHalfOpen: true });
+    await socket.send(`${requestHead('POST', path, { ...json, 'Content-Length': 30 })}{"content":"`);
+    socket.endSending();
+    await socket.closed();
+    assert.equal((await api.get(path)).headers.get('etag'), '"0"');
+  });
+});
+
 describe('a body that is too large', () => {
   it('[ERR-1] [TEXT-1] returns 413 as soon as its size is known', async (t) => {
     const server = await startTestServer(t);

@@ -14,11 +14,7 @@ const maxWaiting = 10_000;
 type Socket = IncomingMessage['socket'];
 type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-interface Waiting {
-  raw: IncomingMessage;
-  response: ServerResponse;
-  awaitsContinue: boolean;
-}
+type Waiting = { raw: IncomingMessage; response: ServerResponse; awaitsContinue: boolean };
 
 type OnIncoming = (raw: IncomingMessage, keepAlive: boolean) => number;
 /** Node's parser does not know this return value and stops with a `clientError`. */

@@ -164,10 +164,7 @@ function pagePolicy(filesFrom: string | undefined, scripts: string): string {
 }
 
 /** A document with its own script and style, which loads nothing else. */
-interface HtmlDocument {
-  headers: Record<string, string>;
-  file: PageFile;
-}
+type HtmlDocument = { headers: Record<string, string>; file: PageFile };
 
 /**
  * The API documentation, with the limits of this server and its public URL in the examples. It is one document for every

@@ -51,11 +51,12 @@ export interface AuthResult {
   keyName?: string | undefined;
   /** Whether a page of another site sent the request, without an API key. */
   isCrossSite: boolean;
-  headers: Record<string, string>;
-  /** Why the request is rejected, if it is. The headers are set in both cases. */
+  /** Headers with the rate limit, each with its line break. Set also if the request is rejected. */
+  rateLines: string;
+  /** Why the request is rejected, if it is. */
   refusal: PoproomError | undefined;
-  /** Counts a request whose bytes did not match their checksum, and returns its headers. */
-  countMismatch?: () => Promise<Record<string, string>>;
+  /** Counts a request whose bytes did not match their checksum, and returns its rate limit headers. */
+  countMismatch?: () => Promise<string>;
   /** Set if the request is still to be counted. */
   spending?: Spending;
 }
@@ -83,15 +84,15 @@ export function createAuthorizer({ keys, rates, clock, quotas, trustedProxies, r
     const isCrossSite = entry.isCrossSite && key === undefined;
     const quota = quotas[key?.tier ?? 'free'];
     const who = { client, keyName: key?.name, isCrossSite, refusal };
-    if (quota.limit === 0) return { ...who, headers: {} };
+    if (quota.limit === 0) return { ...who, rateLines: '' };
     const now = clock();
     if (entry.isFreeIfMatching) return countIfMismatch(who, quota, now);
     return chain(entry.counted ? (entry.isFree?.(client) ?? false) : true, (isFree): MaybePromise<AuthResult> => {
       if (!isFree && entry.countsWithAccess && !refusal)
-        return { ...who, headers: {}, spending: { client, quota, now } };
+        return { ...who, rateLines: '', spending: { client, quota, now } };
       return chain(rates[isFree ? 'peek' : 'take'](client, quota, now), (allowance) => ({
         ...who,
-        headers: rateHeaders(quota, allowance, now),
+        rateLines: rateLines(quota, allowance, now),
         refusal: allowance.granted || hasCode(refusal, 'INVALID_API_KEY') ? refusal : overLimit(quota, allowance, now),
       }));
     });
@@ -101,14 +102,14 @@ export function createAuthorizer({ keys, rates, clock, quotas, trustedProxies, r
    * Bytes that do not match their checksum are written and change nothing, so each such request counts. A client that
    * sent some is refused when it has reached its limit. Others may finish their uploads then.
    */
-  function countIfMismatch(auth: Omit<AuthResult, 'headers'>, quota: Quota, now: number): MaybePromise<AuthResult> {
+  function countIfMismatch(auth: Omit<AuthResult, 'rateLines'>, quota: Quota, now: number): MaybePromise<AuthResult> {
     const { client } = auth;
-    async function countMismatch(): Promise<Record<string, string>> {
+    async function countMismatch(): Promise<string> {
       await rates.take(mismatchesOf(client), quota, now);
-      return rateHeaders(quota, await rates.take(client, quota, now), now);
+      return rateLines(quota, await rates.take(client, quota, now), now);
     }
     return chain(rates.peek(client, quota, now), (own): MaybePromise<AuthResult> => {
-      const allowed = { ...auth, headers: rateHeaders(quota, own, now), countMismatch };
+      const allowed = { ...auth, rateLines: rateLines(quota, own, now), countMismatch };
       if (own.remaining > 0) return allowed;
       return chain(rates.peek(mismatchesOf(client), quota, now), ({ remaining }) =>
         remaining === quota.limit ? allowed : { ...allowed, refusal: auth.refusal ?? overLimit(quota, own, now) },
@@ -135,31 +136,31 @@ export function createAuthorizer({ keys, rates, clock, quotas, trustedProxies, r
       if (entry.counted && !entry.alwaysOpen) return identify(raw, entry);
       // Health, the probes and the page must respond while the store is down.
       const client = () => clientAddress(raw, trustedProxies);
-      const unknown = () => ({ client: client(), isCrossSite: entry.isCrossSite, headers: {}, refusal: undefined });
+      const unknown = () => ({ client: client(), isCrossSite: entry.isCrossSite, rateLines: '', refusal: undefined });
       const authorizing = identify(raw, entry);
       return authorizing instanceof Promise ? authorizing.catch(unknown) : authorizing;
     },
 
     /** Counts a request, unless an access to a room has counted it. */
-    async settle(spending: Spending): Promise<Pick<AuthResult, 'headers' | 'refusal'>> {
+    async settle(spending: Spending): Promise<Pick<AuthResult, 'rateLines' | 'refusal'>> {
       const { client, quota, now } = spending;
       spending.counted ??= rates.take(client, quota, now);
       const allowance = await spending.counted;
       const refusal = allowance.granted ? undefined : overLimit(quota, allowance, now);
-      return { headers: rateHeaders(quota, allowance, now), refusal };
+      return { rateLines: rateLines(quota, allowance, now), refusal };
     },
 
     /** The client by its address alone, for requests that could not be authorized. */
     addressOf: (raw: IncomingMessage) => clientAddress(raw, trustedProxies),
 
     /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
-    async headersFor(address: string | undefined): Promise<Record<string, string>> {
-      if (quotas.free.limit === 0) return {};
+    async rateLinesFor(address: string | undefined): Promise<string> {
+      if (quotas.free.limit === 0) return '';
       const now = clock();
       try {
-        return rateHeaders(quotas.free, await rates.peek(clientOf(address), quotas.free, now), now);
+        return rateLines(quotas.free, await rates.peek(clientOf(address), quotas.free, now), now);
       } catch {
-        return {};
+        return '';
       }
     },
   };
@@ -168,15 +169,12 @@ export function createAuthorizer({ keys, rates, clock, quotas, trustedProxies, r
 /** Whether a client has sent bytes that did not match their checksum. */
 const mismatchesOf = (client: ClientId): ClientId => `${client}#mismatch`;
 
-function rateHeaders({ tier, limit, windowMs }: Quota, { remaining, resetAt }: Allowance, now: number) {
-  return {
-    'RateLimit-Policy': `"${tier}";q=${limit};w=${windowMs / 1000}`,
-    RateLimit: `"${tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
-    'X-RateLimit-Limit': String(limit),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
-  };
-}
+/** Composed at once, because every response has them. */
+const rateLines = ({ tier, limit, windowMs }: Quota, { remaining, resetAt }: Allowance, now: number): string =>
+  `RateLimit-Policy: "${tier}";q=${limit};w=${windowMs / 1000}\r\n` +
+  `RateLimit: "${tier}";r=${remaining};t=${secondsUntil(resetAt, now)}\r\n` +
+  `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\n` +
+  `X-RateLimit-Reset: ${Math.ceil(resetAt / 1000)}\r\n`;
 
 /** The API key or another token of a request. */
 export const keyOf = (raw: IncomingMessage): string | undefined =>

@@ -46,7 +46,17 @@ export function readBody(
     });
   checkType(raw);
   if (announced > maxBytes) throw bodyTooLarge(maxBytes);
-  return announced > unknownRoomBytes && beforeLarge ? beforeLarge(request).then(() => receive()) : receive();
+  if (announced > unknownRoomBytes && beforeLarge) return beforeLarge(request).then(() => receive());
+  return isLarge(announced) ? receive() : Promise.resolve().then(() => takeWhole(raw, announced) ?? receive());
+}
+
+/** A small body usually arrives with its head, so that it can be read without listeners. */
+function takeWhole(raw: IncomingMessage, announced: number): ReceivedBody | undefined {
+  const bytes: Buffer | null = raw.readableLength === announced ? raw.read() : null;
+  if (!bytes) return undefined;
+  // Node sets it in the next step of its parser.
+  raw.complete = true;
+  return inOnePiece(bytes);
 }
 
 /** Reads the whole body. Most arrive in one chunk, which needs neither copying nor counting. */

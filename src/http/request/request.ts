@@ -37,7 +37,10 @@ export interface Request {
 
 export type Query = Pick<URLSearchParams, 'get' | 'has'>;
 
-export const queryOf = (url: string): Query => new URLSearchParams(url.slice(pathOf(url).length));
+export const queryOf = (url: string): Query =>
+  url.includes('?') ? new URLSearchParams(url.slice(pathOf(url).length)) : noQuery;
+
+const noQuery: Query = new URLSearchParams();
 
 export function pathOf(url: string): string {
   const at = url.indexOf('?');

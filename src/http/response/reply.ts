@@ -16,6 +16,12 @@ export const fixedHeaders = {
   'Referrer-Policy': 'no-referrer',
 };
 
+/** Headers as they are sent, each with its line break. */
+export const linesOf = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+
 export interface Reply {
   status: number;
   headers?: Record<string, string>;

@@ -15,7 +15,7 @@ import type { ErrorCode } from '../../protocol/error-codes.ts';
 import { descriptorsOf, keepOpen, sentBytes } from '../connections.ts';
 import { overloaded } from '../request/body.ts';
 import { hasBody, type Request } from '../request/request.ts';
-import { type Reply, statusOf } from './reply.ts';
+import { linesOf, type Reply, statusOf } from './reply.ts';
 
 const { ServerResponse: NodeResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
@@ -34,22 +34,20 @@ const invalidInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 export class RouteResponse extends NodeResponse {
   /** The first headers, each with its line break. */
   headerLines = '';
-  /** Those that tell the client its rate limit. */
-  rateHeaders: Headers = {};
+  /** Those that tell the client its rate limit, likewise. */
+  rateLines = '';
 
   _storeHeader(statusLine: string, headers: Headers = {}): void {
     // Node derives from these whether the connection stays open.
     const framing: Headers = {};
-    let lines = statusLine + this.headerLines;
+    let lines = statusLine + this.headerLines + this.rateLines;
     let values = '';
-    for (const group of [this.rateHeaders, headers]) {
-      for (const name in group) {
-        const value = group[name] as string;
-        if (name === 'Content-Length' || name === 'Connection') framing[name] = value;
-        else {
-          lines += `${name}: ${value}\r\n`;
-          values += value;
-        }
+    for (const name in headers) {
+      const value = headers[name] as string;
+      if (name === 'Content-Length' || name === 'Connection') framing[name] = value;
+      else {
+        lines += `${name}: ${value}\r\n`;
+        values += value;
       }
     }
     if (invalidInHeader.test(values)) throw new Error('The value of a response header has an invalid character.');
@@ -80,6 +78,8 @@ export function send(exchange: Exchange, reply: Reply, headers: Headers): Promis
   else if (reply.isOwnBody && body instanceof Uint8Array) response.end(body, () => freeBuffer(body));
   // As ASCII, it is not encoded again.
   else response.end(body, typeof body === 'string' && body.length === length ? 'latin1' : 'utf8');
+  // Ends a request that nothing listens to. Node would do it later, and with more steps.
+  if (raw.complete && raw.readableFlowing === null) raw.read();
 }
 
 type Headers = Record<string, string>;
@@ -172,11 +172,11 @@ async function endAfterBody(raw: IncomingMessage, response: ServerResponse, body
 const lingerMs = 2000;
 
 /** Writes a reply to a socket without a response object, and closes the connection. */
-export function endWith(socket: Duplex, { status, headers, body }: Reply, common: Record<string, string>): void {
+export function endWith(socket: Duplex, { status, headers, body }: Reply, headerLines: string): void {
   const text = typeof body === 'string' ? body : '';
-  const all = { ...common, Connection: 'close', ...headers, 'Content-Length': String(Buffer.byteLength(text)) };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  const lines =
+    headerLines + linesOf({ Connection: 'close', ...headers, 'Content-Length': String(Buffer.byteLength(text)) });
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${text}`);
   closeSoon(socket);
 }
 
