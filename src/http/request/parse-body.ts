@@ -64,9 +64,10 @@ export async function compileBodySchemas(): Promise<void> {
 
 /** The value does not reference the bytes of the body, so they are released. */
 function parsed<T>(request: Request, body: ReceivedBody, validate: Validator): MaybePromise<T> {
+  const { client, turns } = request;
   if (isLarge(body.bytes.length)) return parsedInSteps(request, body, validate);
   try {
-    return validated<T>(parseJson(decodedJson(body.bytes)), validate);
+    return turns.budget.measure(client, () => validated<T>(parseJson(decodedJson(body.bytes)), validate));
   } finally {
     body.release();
   }
