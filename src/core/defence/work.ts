@@ -130,13 +130,14 @@ export class WorkBudget {
     try {
       return work();
     } finally {
-      this.charge(client, performance.now() - startedAt);
+      const now = performance.now();
+      this.charge(client, now - startedAt, now);
     }
   }
 
-  charge(client: ClientId, ms: number): void {
+  charge(client: ClientId, ms: number, now = performance.now()): void {
     this.total += ms;
-    if (this.#limit > 0) this.#buckets.spend(client, ms, performance.now());
+    if (this.#limit > 0) this.#buckets.spend(client, ms, now);
   }
 
   /** The work of a client in the last minute, in milliseconds. */
