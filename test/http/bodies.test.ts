@@ -251,6 +251,37 @@ describe('a small body', () => {
     assert.equal(socket.isClosed(), false);
   });
 
+  it('[API-4] is whole if it arrives in parts behind a request that is not answered yet', async (t) => {
+    const { api, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '100000' });
+    const path = `/api/rooms/${await api.room()}/content`;
+    const post = (body: string) => requestHead('POST', path, { ...json, 'Content-Length': body.length }) + body;
+    const socket = await openRawSocket(t, port);
+    for (let n = 0; n < 50; n++) {
+      const behind = post(`{"content":"second ${n}"}`);
+      // Both parts arrive while the server answers the first request.
+      await socket.send(post(`{"content":"first ${n}"}`) + requestHead('GET', path) + behind.slice(0, -12));
+      await new Promise((resolve) => setImmediate(resolve));
+      await socket.send(behind.slice(-12));
+      for (const content of [`first ${n}`, `first ${n}`, `second ${n}`]) {
+        const { status, text } = await socket.response();
+        assert.equal(status, 200, text);
+        assert.equal(JSON.parse(text).content, content);
+      }
+    }
+  });
+
+  it('[API-4] [SAFE-2] keeps the connection if it was sent without waiting for 100 Continue', async (t) => {
+    const { api, port } = await sharedServer(t);
+    const path = `/api/rooms/${await api.room()}/content`;
+    const body = '{"content":"x"}';
+    const headers = { ...json, 'Content-Length': body.length, Expect: '100-continue' };
+    const socket = await openRawSocket(t, port);
+    await socket.send(requestHead('POST', path, headers) + body + requestHead('GET', path));
+    assert.equal((await socket.response()).status, 100);
+    assert.equal((await socket.response()).status, 200);
+    assert.equal(JSON.parse((await socket.response()).text).content, 'x');
+  });
+
   it('[ERR-2] is refused if the connection ends before it', async (t) => {
     const { api, port } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;

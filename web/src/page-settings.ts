@@ -21,9 +21,7 @@ export const lifetimes = [...new Set([600, 3600, 86_400, 604_800, 2_592_000, 31_
   .sort((a, b) => a - b);
 
 /** The Content-Security-Policy rejects plain strings as URLs of scripts, and allows one policy that creates them. */
-interface Policy {
-  createScriptURL(url: string): string;
-}
+type Policy = { createScriptURL(url: string): string };
 
 const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } };
 const policy = trustedTypes?.createPolicy('poproom', { createScriptURL: (url) => url });

@@ -47,13 +47,15 @@ export function readBody(
   checkType(raw);
   if (announced > maxBytes) throw bodyTooLarge(maxBytes);
   if (announced > unknownRoomBytes && beforeLarge) return beforeLarge(request).then(() => receive());
-  return isLarge(announced) ? receive() : Promise.resolve().then(() => takeWhole(raw, announced) ?? receive());
+  return isLarge(announced) ? receive() : Promise.resolve().then(() => takeWhole(request, announced) ?? receive());
 }
 
 /** A small body usually arrives with its head, so that it can be read without listeners. */
-function takeWhole(raw: IncomingMessage, announced: number): ReceivedBody | undefined {
-  const bytes: Buffer | null = raw.readableLength === announced ? raw.read() : null;
+function takeWhole({ raw, sendContinue }: Request, announced: number): ReceivedBody | undefined {
+  // Without the length, only the first chunk would be read.
+  const bytes: Buffer | null = raw.readableLength === announced ? raw.read(announced) : null;
   if (!bytes) return undefined;
+  sendContinue();
   // Node sets it in the next step of its parser.
   raw.complete = true;
   return inOnePiece(bytes);
