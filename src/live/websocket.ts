@@ -37,7 +37,8 @@ export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { ma
     WebSocket: LiveSocket,
   } as ServerOptions<typeof LiveSocket>);
   server.on('headers', (lines, raw) => {
-    lines.push(...(openingLines.get(raw) ?? '').trimEnd().split('\r\n'));
+    const headerLines = openingLines.get(raw);
+    if (headerLines) lines.push(headerLines.trimEnd());
   });
 
   function onClose(this: WebSocket): void {

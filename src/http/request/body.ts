@@ -56,7 +56,7 @@ function takeWhole({ raw, sendContinue }: Request, announced: number): ReceivedB
   const bytes: Buffer | null = raw.readableLength === announced ? raw.read(announced) : null;
   if (!bytes) return undefined;
   sendContinue();
-  // Node sets it in the next step of its parser.
+  // Node sets it only after this step, and a response until then would close the connection.
   raw.complete = true;
   return inOnePiece(bytes);
 }

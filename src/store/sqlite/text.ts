@@ -221,7 +221,7 @@ type StaleReply = { version: number; revision: number; entries: EntryRow[] | und
 
 /** Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | 'gone' {
-  // biome-ignore format: as above
+  // biome-ignore format: one for each element
   const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, drop, deviceId, ref, lastRefs, record] = append;
   const id = roomIdOf(code);
   const repeated = record && findRequest(sql, record, writtenAt);
